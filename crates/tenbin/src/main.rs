@@ -1,0 +1,2 @@
+//! tenbin.
+fn main() {}

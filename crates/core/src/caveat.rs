@@ -1,0 +1,75 @@
+//! Caveats: what a reader must know beside a number. They are data: stored with the run, printed as footnotes.
+
+use serde::{Deserialize, Serialize};
+
+/// The sort of a caveat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CaveatKind {
+    /// Only summary figures are known; no spread can be computed.
+    SummaryOnly,
+    /// The log ends early.
+    Truncated,
+    /// The measurement was stopped before its end.
+    Interrupted,
+    /// Other programs' lines stood in the log.
+    ForeignLines,
+    /// The tool itself reported an error.
+    ErrorReported,
+    /// A row or test that was skipped.
+    NotMeasured,
+    /// Replies that came more than once.
+    Duplicates,
+    /// A printed unit was wrong or binary and has been corrected.
+    UnitCorrected,
+    /// A figure was worked out again from the samples.
+    Recomputed,
+    /// Nothing arrived.
+    NothingDelivered,
+    /// One run each: no statement about configurations.
+    OneRun,
+    /// Both hosts share one kernel and its CPUs; no NIC was measured.
+    SharedMachine,
+    /// The link has no physical ceiling.
+    NoCeiling,
+    /// A value lies above its ceiling.
+    AboveCeiling,
+    /// The kernel's receive timestamps were not available.
+    CoarseClock,
+    /// Round trip times depend on the sending interval.
+    Interval,
+    /// A CPU clock was throttled.
+    Throttled,
+    /// Rate fell in one step: burst credit or throttling.
+    RateStep,
+    /// Something outside the experiment loaded the machine.
+    NoisyNeighbour,
+    /// Facts changed during the session.
+    StateChanged,
+    /// Some runs failed or are missing.
+    MissingRuns,
+    /// The order of the blocks was not the balanced one.
+    FewChanges,
+    /// The verdict hangs on a few far runs.
+    FarRuns,
+    /// Values drift over the session.
+    Drift,
+    /// Anything else.
+    Note,
+}
+
+/// One caveat.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Caveat {
+    /// Its sort.
+    pub kind: CaveatKind,
+    /// One sentence for people, without a full stop.
+    pub text: String,
+}
+
+impl Caveat {
+    /// A caveat of `kind` saying `text`.
+    pub fn new(kind: CaveatKind, text: impl Into<String>) -> Caveat {
+        Caveat { kind, text: text.into() }
+    }
+}

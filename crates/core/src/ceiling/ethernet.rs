@@ -1,0 +1,1 @@
+//! Goodput of Ethernet links and of token buckets that stand for them.

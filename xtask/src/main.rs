@@ -1,2 +1,44 @@
-//! Chores.
-fn main() {}
+//! The project's own chores. `cargo xtask test` is all that CI calls; `cargo xtask bench NAME` measures us beside
+//! the tools that people use today.
+
+mod licences;
+mod peers;
+mod shell;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(about = "The project's own chores")]
+struct Cli {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Subcommand)]
+enum Chore {
+    /// Install the peers (asks first outside CI) and run every check
+    Test(test::Args),
+    /// Check the invariants that the compiler can't: who may use what
+    Tidy,
+    /// Check every dependency's licence
+    Licences,
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().chore {
+        Chore::Test(args) => test::test(&args),
+        Chore::Tidy => tidy::tidy(),
+        Chore::Licences => licences::licences(),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("xtask: {e:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

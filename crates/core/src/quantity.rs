@@ -34,7 +34,7 @@ pub fn parse_bit_rate(text: &str) -> Result<u64, String> {
         _ => return Err(format!("\"{text}\" is no bit rate; write it like 25Gbit or 100Mbit")),
     };
     let rate = number * factor;
-    if rate < 1.0 || rate > 1e15 {
+    if !(1.0..=1e15).contains(&rate) {
         return Err(format!("\"{text}\" is out of range; a bit rate lies between 1bit and 1000Tbit"));
     }
     Ok(rate.round() as u64)

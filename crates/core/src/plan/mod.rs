@@ -1,6 +1,8 @@
 //! A plan: the question, the hosts, the arms that are compared, and what is measured in each.
 //!
-//! [`parse`] reads the TOML text; every mistake is reported with its line and column.
+//! [`parse`] reads the TOML text; every mistake is reported with its line and column. An arm may differ from the
+//! plan in hosts, link and parameters: [`Plan::hosts_of`], [`Plan::link_of`] and [`Plan::params_of`] say what
+//! holds in it.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -10,6 +12,9 @@ use serde::{Deserialize, Serialize};
 use crate::spec::Values;
 
 mod parse;
+mod reader;
+#[cfg(test)]
+mod tests;
 pub use parse::{PlanError, parse};
 
 /// A checked plan.
@@ -39,6 +44,31 @@ pub struct Plan {
     pub measures: Vec<Measure>,
     /// The plan file's text.
     pub text: String,
+}
+
+impl Plan {
+    /// The hosts as they are in `arm`: an arm's host replaces the plan's of that name altogether.
+    pub fn hosts_of(&self, arm: &Arm) -> BTreeMap<String, Host> {
+        let mut hosts = self.hosts.clone();
+        hosts.extend(arm.hosts.iter().map(|(name, host)| (name.clone(), host.clone())));
+        hosts
+    }
+
+    /// The lab's link as it is in `arm`; `None` where the arm's hosts are not in a lab.
+    pub fn link_of(&self, arm: &Arm) -> Option<Link> {
+        let in_lab = self.hosts_of(arm).values().any(|host| matches!(host.place, Place::Lab(_)));
+        let link = self.lab.as_ref().map(|lab| lab.link.clone()).unwrap_or_default();
+        in_lab.then(|| arm.set.link.as_ref().map_or(link.clone(), |over| link.overridden_by(over)))
+    }
+
+    /// The parameters of `measure` as they are in `arm`, complete.
+    pub fn params_of(&self, arm: &Arm, measure: &Measure) -> Values {
+        let mut values = measure.params.clone();
+        if let Some(own) = arm.params.get(&measure.engine) {
+            values.0.extend(own.0.iter().map(|(name, value)| (name.clone(), value.clone())));
+        }
+        values
+    }
 }
 
 /// How arms are ordered over the blocks.

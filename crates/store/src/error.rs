@@ -10,7 +10,7 @@ use rusqlite::ErrorCode;
 #[non_exhaustive]
 pub enum StoreError {
     /// The operating system refused a file or folder.
-    #[error("cannot {doing} {}: {source}{}", .path.display(), io_hint(.source))]
+    #[error("cannot {doing} {}: {}{}", .path.display(), io_why(.source), io_hint(.source))]
     Io {
         /// What was attempted.
         doing: &'static str,
@@ -170,6 +170,14 @@ pub enum StoreError {
         /// What SQLite says.
         why: String,
     },
+}
+
+/// What the system says, without its number and capital: it stands in mid-sentence.
+fn io_why(error: &io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error ").next().unwrap_or_default();
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_lowercase().chain(letters).collect()).unwrap_or_default()
 }
 
 fn io_hint(error: &io::Error) -> &'static str {

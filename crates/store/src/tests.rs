@@ -409,7 +409,10 @@ fn merging() {
     assert_eq!(ours.load(2).unwrap(), before);
 
     fails(ours.merge(&path), "it is the store itself");
-    fails(ours.merge(dir.path().join("none.db")), "No such file");
+    fails(
+        ours.merge(dir.path().join("none.db")),
+        "none.db: no such file or directory\nhint: nothing has been stored there yet",
+    );
 }
 
 #[test]

@@ -21,7 +21,7 @@ static IPERF3: EngineSpec = EngineSpec {
         param("protocol", ParamKind::Choice(&["tcp", "udp"]), Some("tcp")),
     ],
     metrics: &[DURATION],
-    seconds: |_| 0.0,
+    seconds: |values| values.seconds("time").unwrap_or(0.0),
 };
 static PING: EngineSpec = EngineSpec {
     name: "ping",
@@ -33,7 +33,7 @@ static PING: EngineSpec = EngineSpec {
         param("size", ParamKind::Size { min: 0, max: 65507 }, Some("56")),
     ],
     metrics: &[DURATION],
-    seconds: |_| 0.0,
+    seconds: |values| values.count("count").unwrap_or(0) as f64 * values.seconds("interval").unwrap_or(0.0),
 };
 static COMMAND: EngineSpec = EngineSpec {
     name: "command",
@@ -358,6 +358,46 @@ fn a_lab_plan() {
     assert_eq!(plan.measures[1].params.seconds("interval"), Some(1.0));
     let json = serde_json::to_string(&plan).unwrap();
     assert_eq!(serde_json::from_str::<Plan>(&json).unwrap(), plan);
+}
+
+/// Seconds of measuring and of rest.
+fn length(plan: &Plan) -> (f64, f64) {
+    let run = |measure: &Measure| {
+        ENGINES
+            .iter()
+            .find(|spec| spec.name == measure.engine)
+            .map_or(0.0, |spec| (spec.seconds)(&measure.params))
+    };
+    let slots = f64::from(plan.blocks) * plan.arms.len() as f64;
+    let measuring = slots * plan.measures.iter().map(run).sum::<f64>();
+    (measuring, slots * plan.measures.len() as f64 * plan.rest)
+}
+
+#[test]
+fn examples() {
+    let read =
+        |path: &str, text: &str| parse(path, text, ENGINES).unwrap_or_else(|e| panic!("{}", e.render()));
+    let lab = read("examples/mtu.toml", include_str!("../../../../examples/mtu.toml"));
+    assert_eq!((lab.name.as_str(), lab.blocks, lab.arms.len(), lab.measures.len()), ("mtu", 8, 2, 2));
+    let link = lab.link_of(&lab.arms[1]).unwrap();
+    assert_eq!((link.rate, link.offload), (Some(25_000_000_000), Some(false)));
+    // As its head says, to the tenth of a second.
+    let (measuring, rests) = length(&lab);
+    assert!((measuring - 64.0).abs() < 0.1 && (rests - 6.4).abs() < 0.1, "{measuring} {rests}");
+
+    let real = read("mtu-two-hosts", include_str!("../../../../examples/mtu-two-hosts.toml"));
+    assert!(real.hosts.values().all(|host| host.sudo && host.address.is_some()));
+    assert_eq!((real.lab.as_ref(), real.arms.len()), (None, 2));
+    let (measuring, rests) = length(&real);
+    assert!((measuring - 240.0).abs() < 0.1 && (rests - 64.0).abs() < 0.1, "{measuring} {rests}");
+    // The lines in comments are right, too.
+    let mut all = include_str!("../../../../examples/mtu-two-hosts.toml").to_owned();
+    for key in ["interface", "before", "after", "change"] {
+        assert!(all.contains(&format!("\n# {key} = ")), "{key}");
+        all = all.replace(&format!("\n# {key} = "), &format!("\n{key} = "));
+    }
+    let all = read("all.toml", &all);
+    assert_eq!((all.arms[1].change, all.arms[1].before.len()), (Change::Manual, 1));
 }
 
 #[test]

@@ -1,3 +1,5 @@
+//! Tables of bad plans with the place and words of their refusal, good ones with what is read, and damage at random.
+
 use super::*;
 use crate::metric::DURATION;
 use crate::spec::{EngineSpec, ParamKind, ParamSpec, Peer, Value};
@@ -138,6 +140,16 @@ fn bad_documents() {
     );
     refuse(&"#\n".repeat(1 << 20), "1:1", "larger than a plan may be", "");
     refuse("[[hosts]]\na = { local = true }\n", "1:1", "hosts: expected a table, found an array", "");
+}
+
+/// Nesting as deep as a plan's size allows must not use up the stack.
+#[test]
+fn deep_documents() {
+    let deep = |text: String| parse("deep.toml", &text, ENGINES).expect_err("deep").what;
+    deep(format!("blocks = {}", "[".repeat(1_000_000)));
+    deep(format!("blocks = {}", "{a=".repeat(300_000)));
+    deep(format!("blocks{} = 1", ".a".repeat(500_000)));
+    deep(format!("[blocks{}]", ".a".repeat(500_000)));
 }
 
 #[test]

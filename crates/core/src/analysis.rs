@@ -6,12 +6,18 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::caveat::Caveat;
-use crate::ceiling::Ceiling;
-use crate::env::FactValue;
-use crate::metric::{Better, Metric};
+use crate::caveat::{Caveat, CaveatKind};
+use crate::ceiling::{self, Ceiling, Ip, NoCeiling, Transport};
+use crate::env::{Class, FactValue};
+use crate::experiment::{Experiment, State};
+use crate::metric::{self, Better, Metric};
+use crate::plan::{Order, Place};
+use crate::run::Run;
 use crate::sample::Params;
+use crate::stats;
+use crate::taint::TaintLevel;
 use crate::unit::Unit;
+use crate::verdict::{self, LEVEL, Verdict};
 
 /// The answer to a plan's question.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -124,4 +130,334 @@ pub struct UndeclaredDifference {
     pub unit: Option<Unit>,
     /// Its value by arm.
     pub values: BTreeMap<String, FactValue>,
+}
+
+/// Params that say how a headline came about rather than under what it was measured.
+const NOT_COMPARED: [&str; 4] = ["window", "side", "target", "host"];
+
+/// Below so many changes of arms a drift of the machines can't be told from a difference.
+pub const ENOUGH_ALTERNATIONS: usize = 6;
+
+/// Weighs what has been measured of an experiment so far.
+pub fn weigh(experiment: &Experiment) -> Analysis {
+    let subjects = subjects(experiment);
+    let mut caveats = general_caveats(experiment);
+    let mut comparisons = Vec::new();
+    let mut levels = Vec::new();
+    for subject in &subjects {
+        levels.extend(subject.levels(experiment));
+        comparisons.extend(subject.comparisons(experiment, &mut caveats));
+    }
+    let ceilings = ceilings(experiment, &levels, &mut caveats);
+    for record in experiment.records.iter().filter(|record| record.state == State::Done) {
+        caveats.extend(record.run.iter().flat_map(|run| run.caveats.iter().cloned()));
+    }
+    Analysis {
+        comparisons,
+        levels,
+        ceilings,
+        runs: run_counts(experiment),
+        undeclared_differences: undeclared_differences(experiment),
+        caveats: without_repeats(caveats),
+    }
+}
+
+/// One thing that is compared: a headline metric of one measure under fixed parameters.
+struct Subject {
+    measure: u32,
+    metric: Metric,
+    params: Params,
+    /// The value of every run that counts, by (arm, block), in the order measured.
+    values: Vec<(u32, LevelValue)>,
+}
+
+fn subjects(experiment: &Experiment) -> Vec<Subject> {
+    let began = experiment.records.first().map_or(0.0, |record| record.started_at);
+    let mut subjects: Vec<Subject> = Vec::new();
+    for slot in &experiment.schedule {
+        let Some(record) = experiment.done(*slot) else { continue };
+        for series in record.run.iter().flat_map(|run| &run.series) {
+            let Some(value) = series.headline_value() else { continue };
+            let mut params = series.params.clone();
+            params.retain(|name, _| !NOT_COMPARED.contains(&name.as_str()));
+            let value =
+                LevelValue { run: record.id, block: slot.block, at: record.started_at - began, value };
+            let known = subjects.iter_mut().find(|subject| {
+                subject.measure == slot.measure && subject.metric == series.metric && subject.params == params
+            });
+            match known {
+                Some(subject) => subject.values.push((slot.arm, value)),
+                None => subjects.push(Subject {
+                    measure: slot.measure,
+                    metric: series.metric.clone(),
+                    params,
+                    values: vec![(slot.arm, value)],
+                }),
+            }
+        }
+    }
+    name_measures_apart(&mut subjects, experiment);
+    subjects.sort_by_key(|subject| subject.measure);
+    subjects
+}
+
+/// Where two measures give the same metric, the measure's label tells them apart.
+fn name_measures_apart(subjects: &mut [Subject], experiment: &Experiment) {
+    for index in 0..subjects.len() {
+        let twin = subjects.iter().enumerate().any(|(other, subject)| {
+            other != index
+                && subject.measure != subjects[index].measure
+                && subject.metric.name == subjects[index].metric.name
+        });
+        if twin {
+            let label = experiment.plan.measures[subjects[index].measure as usize].label().into();
+            subjects[index].params.insert("measure".to_owned(), label);
+        }
+    }
+}
+
+impl Subject {
+    fn of_arm(&self, arm: usize) -> Vec<LevelValue> {
+        self.values.iter().filter(|(a, _)| *a as usize == arm).map(|(_, value)| *value).collect()
+    }
+
+    fn levels(&self, experiment: &Experiment) -> Vec<Level> {
+        let arms = experiment.plan.arms.iter().enumerate();
+        arms.filter_map(|(arm, plan)| {
+            let values = self.of_arm(arm);
+            let bare: Vec<f64> = values.iter().map(|value| value.value).collect();
+            Some(Level {
+                arm: plan.name.clone(),
+                metric: self.metric.clone(),
+                params: self.params.clone(),
+                n: bare.len(),
+                median: stats::median(&bare)?,
+                interval: stats::median_interval(&bare, LEVEL),
+                values,
+            })
+        })
+        .collect()
+    }
+
+    fn comparisons(&self, experiment: &Experiment, caveats: &mut Vec<Caveat>) -> Vec<Comparison> {
+        let plan = &experiment.plan;
+        if self.metric.better == Better::Neither {
+            return Vec::new();
+        }
+        let base = self.of_arm(0);
+        let mut comparisons = Vec::new();
+        for (arm, arm_plan) in plan.arms.iter().enumerate().skip(1) {
+            // Only blocks in which both were measured count: the pairing is what cancels drift.
+            let pairs: Vec<(f64, f64)> = self
+                .of_arm(arm)
+                .iter()
+                .filter_map(|value| {
+                    let partner = base.iter().find(|other| other.block == value.block)?;
+                    Some((value.value, partner.value))
+                })
+                .collect();
+            let higher = self.metric.better == Better::Higher;
+            let decided = match alternations(experiment, arm) < ENOUGH_ALTERNATIONS {
+                true => verdict::describe(&pairs, plan.margin),
+                false => verdict::decide(&pairs, plan.margin, higher),
+            };
+            let names = format!("{} of {} against {}", self.metric.name, arm_plan.name, plan.arms[0].name);
+            let result = match decided {
+                Ok(result) => result,
+                Err(e) => {
+                    let text = format!("no comparison for {names}: {e}");
+                    caveats.push(Caveat::new(CaveatKind::MissingRuns, text));
+                    continue;
+                }
+            };
+            if let Some(other) = verdict::without_far_runs(&pairs, plan.margin, higher)
+                && other.verdict != result.verdict
+                && result.verdict != Verdict::DescriptionOnly
+            {
+                let text = format!(
+                    "{names}: without far runs (3 interquartile ranges) the verdict would be \"{}\"",
+                    other.verdict.name().replace('_', " ")
+                );
+                caveats.push(Caveat::new(CaveatKind::FarRuns, text));
+            }
+            comparisons.push(Comparison {
+                metric: self.metric.name.clone().into_owned(),
+                params: self.params.clone(),
+                base: plan.arms[0].name.clone(),
+                arm: arm_plan.name.clone(),
+                better: self.metric.better,
+                text: verdict::sentence(
+                    &result,
+                    &self.metric.name,
+                    &plan.arms[0].name,
+                    &arm_plan.name,
+                    higher,
+                ),
+                log_ratios: pairs.iter().map(|(arm, base)| (arm / base).ln()).collect(),
+                result,
+            });
+        }
+        comparisons
+    }
+}
+
+/// How often the session changed between an arm and the base, looking at their slots alone.
+fn alternations(experiment: &Experiment, arm: usize) -> usize {
+    let of_both = experiment.schedule.iter().map(|slot| slot.arm as usize).filter(|a| *a == 0 || *a == arm);
+    let arms: Vec<usize> = of_both.collect();
+    // A balanced order of n blocks changes arms at least n times; a few-changes order may change less often.
+    arms.windows(2).filter(|pair| pair[0] != pair[1]).count()
+}
+
+fn general_caveats(experiment: &Experiment) -> Vec<Caveat> {
+    let plan = &experiment.plan;
+    let mut caveats = Vec::new();
+    if !plan.hosts.is_empty() && plan.hosts.values().all(|host| matches!(host.place, Place::Lab(_))) {
+        let text = "the hosts are network namespaces of one machine: they share its kernel and CPUs, and no \
+                    network card was measured";
+        caveats.push(Caveat::new(CaveatKind::SharedMachine, text));
+    }
+    if plan.order == Order::FewChanges {
+        let text =
+            "arms were changed as seldom as possible: a slow drift of the machines may pass for a difference";
+        caveats.push(Caveat::new(CaveatKind::FewChanges, text));
+    }
+    let missing = experiment.missing().len();
+    if missing > 0 {
+        let total = experiment.schedule.len();
+        let text = format!("{missing} of {total} runs are missing; blocks without both arms are left out");
+        caveats.push(Caveat::new(CaveatKind::MissingRuns, text));
+    }
+    caveats
+}
+
+fn run_counts(experiment: &Experiment) -> RunCounts {
+    let mut counts = RunCounts::default();
+    for record in &experiment.records {
+        let level = record.run.as_ref().map(|run| run.taint.level);
+        match (record.state, level) {
+            (State::Invalid, _) | (_, Some(TaintLevel::Invalid)) => counts.invalid += 1,
+            (State::Done, Some(TaintLevel::Clean)) => counts.clean += 1,
+            (State::Done, Some(TaintLevel::Suspect)) => counts.suspect += 1,
+            (State::Done, _) => counts.unknown += 1,
+            _ => {}
+        }
+    }
+    counts
+}
+
+/// The ceiling of each arm's throughput, from the facts of the sending host.
+fn ceilings(experiment: &Experiment, levels: &[Level], caveats: &mut Vec<Caveat>) -> Vec<ArmCeiling> {
+    let mut found: Vec<ArmCeiling> = Vec::new();
+    let throughput = levels.iter().filter(|level| level.metric.name == metric::THROUGHPUT.name);
+    for level in throughput {
+        let Some(run) = level.values.first().and_then(|value| run_of(experiment, value.run)) else {
+            continue;
+        };
+        let ceiling = match ceiling_of(run) {
+            None => continue,
+            Some(Ok(ceiling)) => ceiling,
+            Some(Err(why)) => {
+                caveats.push(Caveat::new(CaveatKind::NoCeiling, why.to_string()));
+                continue;
+            }
+        };
+        let share = level.median / ceiling.limit;
+        // What was read is exact to half a per cent; assumptions deserve two.
+        let tolerance = if ceiling.all_read { 1.005 } else { 1.02 };
+        if share > tolerance {
+            let text = format!(
+                "throughput of {} is {:.1} % of its ceiling: burst credit, a wrong input, or no hard limit",
+                level.arm,
+                share * 100.0
+            );
+            caveats.push(Caveat::new(CaveatKind::AboveCeiling, text));
+        }
+        found.push(ArmCeiling {
+            arm: level.arm.clone(),
+            metric: level.metric.name.clone().into_owned(),
+            ceiling,
+            share: Some(share),
+        });
+    }
+    found
+}
+
+/// What bounds the throughput of a run: the link of the sending host under the settings in force. `None` where the
+/// path is not known.
+fn ceiling_of(run: &Run) -> Option<Result<Ceiling, NoCeiling>> {
+    let text = |key: &str| match run.facts.get(key)?.value.as_ref()? {
+        FactValue::Text(text) => Some(text.as_str()),
+        _ => None,
+    };
+    let reverse =
+        matches!(run.facts.get("reverse").and_then(|fact| fact.value.as_ref()), Some(FactValue::Bool(true)));
+    let sender = if reverse { "to" } else { "from" };
+    let interface = text(&format!("path.{sender}.interface"))?;
+    let env = run.hosts.get(text(&format!("path.{sender}.host"))?)?;
+    let ip = match text(&format!("path.{sender}.address"))?.contains(':') {
+        true => Ip::V6,
+        false => Ip::V4,
+    };
+    let timestamps = match run.facts.get("tcp.timestamps").and_then(|fact| fact.value.as_ref()) {
+        Some(FactValue::Bool(on)) => Some(*on),
+        _ => None,
+    };
+    Some(ceiling::for_environment(env, interface, ip, Transport::Tcp { timestamps }))
+}
+
+fn run_of(experiment: &Experiment, id: i64) -> Option<&Run> {
+    experiment.records.iter().find(|record| record.id == id)?.run.as_ref()
+}
+
+/// A fact's unit and, by arm, the value first seen there.
+type Seen<'a> = (Option<Unit>, BTreeMap<usize, &'a FactValue>);
+
+/// Facts whose values differ between arms though no arm declared them.
+fn undeclared_differences(experiment: &Experiment) -> Vec<UndeclaredDifference> {
+    let plan = &experiment.plan;
+    let done = || experiment.records.iter().filter(|record| record.state == State::Done);
+    let mut seen: BTreeMap<(&str, &str), Seen<'_>> = BTreeMap::new();
+    for record in done() {
+        for (host, env) in record.run.iter().flat_map(|run| &run.hosts) {
+            for (key, fact) in env.facts.iter().filter(|(_, fact)| fact.class != Class::Counter) {
+                if let Some(value) = &fact.value {
+                    let entry = seen.entry((host, key)).or_default();
+                    entry.0 = fact.unit;
+                    entry.1.entry(record.slot.arm as usize).or_insert(value);
+                }
+            }
+        }
+    }
+    let arms_seen: std::collections::BTreeSet<usize> =
+        done().map(|record| record.slot.arm as usize).collect();
+    let mut differences = Vec::new();
+    for ((host, key), (unit, by_arm)) in seen {
+        let mut values = by_arm.values();
+        let first = values.next();
+        let equal = values.all(|value| Some(value) == first) && by_arm.len() == arms_seen.len();
+        if equal || plan.arms.iter().any(|arm| arm.set.declares(key)) {
+            continue;
+        }
+        differences.push(UndeclaredDifference {
+            host: host.to_owned(),
+            key: key.to_owned(),
+            unit,
+            values: by_arm
+                .into_iter()
+                .map(|(arm, value)| (plan.arms[arm].name.clone(), value.clone()))
+                .collect(),
+        });
+    }
+    differences
+}
+
+fn without_repeats(caveats: Vec<Caveat>) -> Vec<Caveat> {
+    let mut kept: Vec<Caveat> = Vec::new();
+    for caveat in caveats {
+        if !kept.contains(&caveat) {
+            kept.push(caveat);
+        }
+    }
+    kept
 }

@@ -96,3 +96,21 @@ impl Experiment {
         }
     }
 }
+
+/// Every slot of a plan in the order to be run: block by block, arms as `order` has them, measures in turn.
+pub fn slots(order: &[Vec<usize>], measures: usize) -> Vec<Slot> {
+    let mut slots = Vec::new();
+    for (block, arms) in order.iter().enumerate() {
+        for (position, arm) in arms.iter().enumerate() {
+            for measure in 0..measures {
+                slots.push(Slot {
+                    block: block as u32,
+                    position: position as u32,
+                    arm: *arm as u32,
+                    measure: measure as u32,
+                });
+            }
+        }
+    }
+    slots
+}

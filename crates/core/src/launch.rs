@@ -2,22 +2,20 @@
 
 use crate::plan::{Host, Place};
 
-/// The arguments that run `argv` on a host, stdin and stdout joined; `None` for hosts inside this process.
+/// The arguments that run a shell script on a host with stdin and stdout joined; `None` for hosts of this machine.
 ///
-/// What follows an `ssh` destination is read by the far shell, so every argument is quoted for it.
-pub fn on_host(host: &Host, argv: &[&str]) -> Option<Vec<String>> {
-    let sudo: &[&str] = if host.sudo { &["sudo", "-n", "--"] } else { &[] };
-    let command = sudo.iter().chain(argv).copied();
+/// What follows an `ssh` destination is read by the far shell, so the script is quoted for it.
+pub fn script_on(host: &Host, script: &str) -> Option<Vec<String>> {
     match &host.place {
-        Place::Local | Place::Lab(_) => None,
+        Place::Local | Place::Lab(_) | Place::Address => None,
         Place::Ssh(destination) => {
             let mut full = words(&["ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10"]);
             full.extend(words(&["-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=2", "--"]));
             full.push(destination.clone());
-            full.push(command.map(shell_quote).collect::<Vec<_>>().join(" "));
+            full.push(format!("sh -c {}", shell_quote(script)));
             Some(full)
         }
-        Place::Exec(prefix) => Some(prefix.iter().cloned().chain(command.map(str::to_owned)).collect()),
+        Place::Exec(prefix) => Some(prefix.iter().cloned().chain(words(&["sh", "-c", script])).collect()),
     }
 }
 
@@ -39,20 +37,20 @@ fn words(list: &[&str]) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn host(place: Place, sudo: bool) -> Host {
-        Host { place, sudo, address: None, interface: None }
+    fn host(place: Place) -> Host {
+        Host { place, sudo: false, address: None, interface: None }
     }
 
     #[test]
     fn prefixes() {
-        assert_eq!(on_host(&host(Place::Local, false), &["x"]), None);
-        let ssh = on_host(&host(Place::Ssh("ann@db1".into()), true), &["sh", "-c", "echo $HOME"]).unwrap();
+        assert_eq!(script_on(&host(Place::Local), "x"), None);
+        let ssh = script_on(&host(Place::Ssh("ann@db1".into())), "echo $HOME").unwrap();
         assert_eq!(ssh[0], "ssh");
-        assert_eq!(ssh[ssh.len() - 2..], ["ann@db1", "sudo -n -- sh -c 'echo $HOME'"]);
+        assert_eq!(ssh[ssh.len() - 2..], ["ann@db1", "sh -c 'echo $HOME'"]);
         let exec = Place::Exec(words(&["kubectl", "exec", "-i", "pod", "--"]));
         assert_eq!(
-            on_host(&host(exec, false), &["a b"]).unwrap(),
-            ["kubectl", "exec", "-i", "pod", "--", "a b"]
+            script_on(&host(exec), "a b").unwrap(),
+            ["kubectl", "exec", "-i", "pod", "--", "sh", "-c", "a b"]
         );
     }
 

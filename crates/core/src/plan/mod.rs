@@ -9,7 +9,9 @@ use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::quantity;
 use crate::spec::Values;
+use crate::unit::Unit;
 
 mod parse;
 mod reader;
@@ -105,6 +107,8 @@ pub enum Place {
     Lab(String),
     /// The user's own OpenSSH.
     Ssh(String),
+    /// An address and no agent: what is measured to already listens there. Nothing is set or watched on it.
+    Address,
     /// Any command that passes its arguments on to a program on the host and joins stdin and stdout.
     Exec(Vec<String>),
 }
@@ -176,6 +180,40 @@ pub struct Settings {
     pub env: BTreeMap<String, String>,
     /// Overrides of the lab's link.
     pub link: Option<Link>,
+}
+
+impl Settings {
+    /// Each setting in a line for people.
+    pub fn described(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        lines.extend(self.mtu.map(|bytes| format!("mtu {bytes} bytes on the measured interfaces")));
+        let switch = |on| if on { "on" } else { "off" };
+        lines.extend(self.offload.map(|on| format!("offloads {} on the measured interfaces", switch(on))));
+        lines.extend(self.congestion.as_ref().map(|name| format!("congestion control {name}")));
+        lines.extend(self.env.iter().map(|(name, value)| format!("environment {name}={value}")));
+        if let Some(link) = &self.link {
+            let rate = |rate: u64| quantity::human(rate as f64, Unit::BitPerSecond, 4);
+            lines.extend(link.rate.map(|r| format!("lab link rate {}", rate(r))));
+            lines.extend(link.burst.map(|bytes| format!("lab link burst {bytes} bytes")));
+            lines.extend(link.overhead.map(|bytes| format!("lab link overhead {bytes} bytes a packet")));
+            lines.extend(link.wire_segments.map(|on| format!("lab link wire segments {}", switch(on))));
+            lines.extend(link.offload.map(|on| format!("lab link offloads {}", switch(on))));
+        }
+        lines
+    }
+
+    /// Whether a difference of the fact `key` between arms is what this arm asked for.
+    pub fn declares(&self, key: &str) -> bool {
+        let of_interface = |suffixes: &[&str]| {
+            key.strip_prefix("net.").is_some_and(|rest| suffixes.iter().any(|suffix| rest.ends_with(suffix)))
+        };
+        let offload = of_interface(&[".offload.tso", ".offload.gso", ".offload.gro", ".offload.tx_checksum"]);
+        let link = &[".qdisc", ".tbf.rate", ".tbf.burst", ".tbf.overhead", ".gso_max_segs"];
+        (self.mtu.is_some() && of_interface(&[".mtu"]))
+            || (self.offload.is_some() && offload)
+            || (self.congestion.is_some() && key == "net.tcp.congestion")
+            || self.link.as_ref().is_some_and(|l| of_interface(link) || (l.offload.is_some() && offload))
+    }
 }
 
 /// A command run on a host.

@@ -254,9 +254,13 @@ fn read_host(item: Item<'_>) -> Result<Host, PlanError> {
     table.only(HOST_KEYS)?;
     let mut places = table.items.iter().filter(|item| ["local", "lab", "ssh", "exec"].contains(&item.key));
     let Some(place_item) = places.next() else {
+        if let (Some(address), 1) = (table.get("address"), table.items.len()) {
+            let address = Some(read_address(address)?);
+            return Ok(Host { place: Place::Address, sudo: false, address, interface: None });
+        }
         let error = table.error(format!("host {} has no place", shown(item.key)));
         return Err(
-            error.hint("give it one of local = true, lab = \"left\", ssh = \"ann@db1\", exec = [...]")
+            error.hint("give it one of local = true, lab = \"left\", ssh = \"ann@db1\", exec = [...]; address alone is a far side without tenbin")
         );
     };
     if let Some(second) = places.next() {
@@ -278,7 +282,7 @@ fn read_host(item: Item<'_>) -> Result<Host, PlanError> {
         }
     };
     let sudo = table.get("sudo").map_or(Ok(false), |item| item.switch())?;
-    let in_process = matches!(place, Place::Local | Place::Lab(_));
+    let in_process = matches!(place, Place::Lab(_));
     if let (true, true, Some(item)) = (sudo, in_process, table.get("sudo")) {
         let error = item.key_error("sudo: this host is part of this process");
         return Err(error.hint("leave it out and start tenbin itself with sudo"));
@@ -709,6 +713,15 @@ fn check_arm(plan: &Plan, arm: &Arm, table: &Table<'_>, root: &Table<'_>) -> Res
 
 /// A measure's `to` needs an address in every arm, of the same family as that of `from`.
 fn check_addresses(plan: &Plan, measure: &Measure, table: &Table<'_>) -> Result<(), PlanError> {
+    for arm in &plan.arms {
+        let near = plan.hosts_of(arm).remove(&measure.from);
+        if near.is_some_and(|host| host.place == Place::Address) {
+            let item = table.get("from");
+            let error = item.map_or_else(|| table.error(""), |item| item.error(""));
+            let what = format!("from: host {} is an address only and can't measure", shown(&measure.from));
+            return Err(PlanError { what, ..error }.hint("give it a place, like ssh = \"ann@db1\""));
+        }
+    }
     let (Some(to), Some(item)) = (&measure.to, table.get("to")) else { return Ok(()) };
     for arm in &plan.arms {
         let hosts = plan.hosts_of(arm);

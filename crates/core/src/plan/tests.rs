@@ -202,7 +202,7 @@ fn bad_hosts() {
     host("{ exec = \"kubectl exec\" }", "8:19", "array of arguments", "kubectl");
     host("{ exec = [] }", "8:19", "names no program", "");
     host("{ exec = [\"a\", 3] }", "8:25", "expected text, found the number 3", "exec = \"3\"");
-    host("{ local = true, sudo = true }", "8:26", "part of this process", "sudo");
+    host("{ lab = \"x\", sudo = true }", "8:23", "part of this process", "sudo");
     host("{ lab = \"left\", address = \"192.0.2.1\" }", "8:26", "the lab gives", "");
     host("{ lab = \"right\" }", "9:10", "both lab = \"right\"", "");
     host("{ lab = \"le ft\" }", "8:18", "is no name", "");

@@ -1,13 +1,16 @@
-//! Statistics.
+//! The statistics behind verdicts. Own code, since exact small-sample inference over blocks is what tenbin is for;
+//! all of it agrees with the vectors in `testdata/vectors`.
 
-/// The median (type 7); `None` of nothing.
-pub fn median(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let middle = sorted.len() / 2;
-    match sorted.len() {
-        0 => None,
-        n if n % 2 == 1 => Some(sorted[middle]),
-        _ => Some((sorted[middle - 1] + sorted[middle]) / 2.0),
-    }
+pub mod order;
+pub mod paired;
+
+pub use order::{median, median_interval};
+
+/// An interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// Its lower end.
+    pub lo: f64,
+    /// Its upper end.
+    pub hi: f64,
 }

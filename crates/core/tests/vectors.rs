@@ -1,4 +1,5 @@
 //! The statistics against right answers worked out by other programs (numpy, scipy, R, enumeration).
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use serde_json::Value;
 use tenbin_core::stats::{order, paired};

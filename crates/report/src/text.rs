@@ -1,0 +1,294 @@
+//! Tables for terminals: plain text without colour, as wide as the caller says, readable at 80 columns.
+
+use std::fmt::Write as _;
+
+use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+use tenbin_core::analysis::{Analysis, RunCounts};
+use tenbin_core::experiment::Experiment;
+use tenbin_core::quantity;
+use tenbin_core::run::Run;
+
+use crate::computed::Computed;
+use crate::words::{self, Topic};
+
+/// So many reasons for marks are shown: a screen, not a log.
+const MOST_MARKS: usize = 12;
+
+/// The answer: per metric the arms, the interval, the verdict; then what bounds it and what to know about it.
+pub fn summary(experiment: &Experiment, analysis: &Analysis, width: usize) -> String {
+    let mut out = String::new();
+    head(&mut out, experiment, width);
+    for topic in words::topics(analysis) {
+        metric(&mut out, analysis, &topic, width);
+    }
+    ceilings(&mut out, analysis, width);
+    state_of_runs(&mut out, experiment, analysis, width);
+    differences(&mut out, analysis, width);
+    footnotes(&mut out, analysis, width);
+    out
+}
+
+fn head(out: &mut String, experiment: &Experiment, width: usize) {
+    let plan = &experiment.plan;
+    paragraph(
+        out,
+        "",
+        &format!("{}: {}", plan.name, plan.question.as_deref().unwrap_or("no question asked")),
+        width,
+    );
+    let arms: Vec<&str> = plan.arms.iter().map(|arm| arm.name.as_str()).collect();
+    let blocks = words::counted(plan.blocks as usize, "block");
+    let line =
+        format!("{blocks} of {}; {}; seed {}", arms.join(", "), words::routes(plan, "->"), experiment.seed);
+    paragraph(out, "", &line, width);
+}
+
+fn metric(out: &mut String, analysis: &Analysis, topic: &Topic<'_>, width: usize) {
+    let direction = words::direction(topic.better());
+    let comma = if direction.is_empty() { "" } else { ", " };
+    let _ = writeln!(out, "\n{}{comma}{direction}", topic.title);
+    let bounded = topic.levels.iter().any(|level| bound(analysis, level).is_some());
+    let mut header = vec!["arm", "n", "median", "95 % interval"];
+    if bounded {
+        header.push("of the ceiling");
+    }
+    let mut table = table(&header, width);
+    for level in &topic.levels {
+        let text = words::level(level);
+        let mut row = vec![
+            left(&level.arm),
+            right(level.n.to_string()),
+            right(text.median),
+            right(text.interval.as_deref().unwrap_or("none below 6 runs")),
+        ];
+        if bounded {
+            row.push(right(bound(analysis, level).unwrap_or_default()));
+        }
+        table.add_row(row);
+    }
+    if !topic.levels.is_empty() {
+        push_table(out, &table);
+    }
+    for comparison in &topic.comparisons {
+        let ratio = format!("{} / {}: {}", comparison.arm, comparison.base, words::evidence(comparison));
+        paragraph(out, "  ", &ratio, width);
+        paragraph(out, "  => ", &comparison.text, width);
+    }
+}
+
+fn bound(analysis: &Analysis, level: &tenbin_core::analysis::Level) -> Option<String> {
+    let tightest = words::tightest(analysis, &level.arm, &level.metric.name, level.metric.unit)?;
+    let limit = quantity::human(tightest.ceiling.limit, tightest.ceiling.unit, 3);
+    Some(format!("{} of {limit}", words::share(tightest.share?)))
+}
+
+fn ceilings(out: &mut String, analysis: &Analysis, width: usize) {
+    if analysis.ceilings.is_empty() {
+        return;
+    }
+    out.push_str("\nceilings\n");
+    for bound in &analysis.ceilings {
+        let limit = quantity::human(bound.ceiling.limit, bound.ceiling.unit, 4);
+        let reached =
+            bound.share.map(|share| format!("; reached {}", words::share(share))).unwrap_or_default();
+        let line = format!("{}: {} {limit} ({}){reached}", bound.arm, bound.ceiling.name, bound.metric);
+        paragraph(out, "  ", &line, width);
+        for step in &bound.ceiling.steps {
+            paragraph(out, "      ", step, width);
+        }
+    }
+}
+
+fn state_of_runs(out: &mut String, experiment: &Experiment, analysis: &Analysis, width: usize) {
+    out.push('\n');
+    paragraph(out, "", &format!("runs: {}", run_counts(analysis.runs)), width);
+    let marked = words::marked(experiment);
+    for mark in marked.iter().take(MOST_MARKS) {
+        let line = format!("{} {}: {}", mark.runs(), mark.word, mark.reasons);
+        paragraph(out, "  ", &line, width);
+    }
+    if marked.len() > MOST_MARKS {
+        let _ = writeln!(out, "  and {} more, all in the report", marked.len() - MOST_MARKS);
+    }
+    let missing = experiment.missing().len();
+    if missing > 0 {
+        let line = format!("{missing} of {} slots have no run that counts", experiment.schedule.len());
+        paragraph(out, "  ", &line, width);
+    }
+}
+
+/// `30 clean, 1 suspect, 1 invalid, 1 unknown`.
+fn run_counts(runs: RunCounts) -> String {
+    format!(
+        "{} clean, {} suspect, {} invalid (not counted), {} unknown",
+        runs.clean, runs.suspect, runs.invalid, runs.unknown
+    )
+}
+
+fn differences(out: &mut String, analysis: &Analysis, width: usize) {
+    if analysis.undeclared_differences.is_empty() {
+        return;
+    }
+    out.push_str("\nwhat differed between the arms that the plan did not declare\n");
+    let mut table = table(&["host", "fact", "arm", "value"], width);
+    for difference in &analysis.undeclared_differences {
+        for (index, (arm, value)) in difference.values.iter().enumerate() {
+            let once = |text: &str| if index == 0 { left(text) } else { left("") };
+            let value = words::fact_value(value, difference.unit);
+            table.add_row(vec![once(&difference.host), once(&difference.key), left(arm), left(value)]);
+        }
+    }
+    push_table(out, &table);
+}
+
+fn footnotes(out: &mut String, analysis: &Analysis, width: usize) {
+    if analysis.caveats.is_empty() {
+        return;
+    }
+    out.push_str("\nto be read with care\n");
+    for (index, caveat) in analysis.caveats.iter().enumerate() {
+        paragraph(out, &format!("  [{}] ", index + 1), &caveat.text, width);
+    }
+}
+
+/// A line of [`list`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListRow {
+    /// The experiment's number.
+    pub id: i64,
+    /// When it was begun, as text.
+    pub created: String,
+    /// The plan's name.
+    pub plan: String,
+    /// Its arms.
+    pub arms: Vec<String>,
+    /// Slots with a run that counts.
+    pub done: usize,
+    /// All slots.
+    pub slots: usize,
+}
+
+/// The experiments of a store.
+pub fn list(rows: &[ListRow], width: usize) -> String {
+    if rows.is_empty() {
+        return "no experiments yet\n".to_owned();
+    }
+    let mut table = table(&["id", "begun", "plan", "arms", "runs"], width);
+    for row in rows {
+        let runs = match row.done == row.slots {
+            true => row.slots.to_string(),
+            false => format!("{} of {}", row.done, row.slots),
+        };
+        table.add_row(vec![
+            right(row.id.to_string()),
+            left(&row.created),
+            left(&row.plan),
+            left(row.arms.join(", ")),
+            right(runs),
+        ]);
+    }
+    let mut out = String::new();
+    push_table(&mut out, &table);
+    out
+}
+
+/// One run: what was measured, every series with its figures, and what to know about it.
+pub fn run(run: &Run, width: usize) -> String {
+    let mut out = String::new();
+    let version = run.tool_version.as_deref().map(|version| format!(" {version}")).unwrap_or_default();
+    let benchmark = run.benchmark.as_deref().map(|name| format!(" {name}")).unwrap_or_default();
+    paragraph(&mut out, "", &format!("{} ({}{version}{benchmark})", run.source, run.tool), width);
+    let mut table = table(&["series", "n", "median", "min", "max"], width);
+    for series in &run.series {
+        let figures = Computed::of(series);
+        let mark = if series.headline.is_some() { " *" } else { "" };
+        let params = words::params(&series.params);
+        let params = if params.is_empty() { params } else { format!(" ({params})") };
+        let value = |value: Option<f64>| {
+            right(value.map(|value| words::single(value, series.metric.unit)).unwrap_or_default())
+        };
+        table.add_row(vec![
+            left(format!("{}{mark}{params}", series.metric.name)),
+            right(figures.n.to_string()),
+            value(figures.median),
+            value(figures.min),
+            value(figures.max),
+        ]);
+    }
+    if run.series.is_empty() {
+        out.push_str("nothing was measured\n");
+    } else {
+        push_table(&mut out, &table);
+        out.push_str("* what verdicts are made of\n");
+    }
+    let reasons = match run.taint.reasons.is_empty() {
+        true => String::new(),
+        false => format!(": {}", run.taint.reasons.join("; ")),
+    };
+    paragraph(&mut out, "", &format!("state: {}{reasons}", words::taint(run.taint.level)), width);
+    for (index, caveat) in run.caveats.iter().enumerate() {
+        paragraph(&mut out, &format!("[{}] ", index + 1), &caveat.text, width);
+    }
+    if !run.facts.is_empty() {
+        out.push_str("\nfacts\n");
+        for (key, fact) in &run.facts {
+            paragraph(&mut out, "  ", &format!("{key}: {}", words::fact(fact)), width);
+        }
+    }
+    out
+}
+
+/// Columns two blanks apart under one thin line: nothing but the numbers asks for attention.
+fn table(header: &[&str], width: usize) -> Table {
+    let mut table = Table::new();
+    table.load_style(TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─')));
+    table.set_content_arrangement(ContentArrangement::Dynamic);
+    // A terminal of 20 columns gets long lines rather than one letter a line.
+    table.set_width(u16::try_from(width.clamp(40, 500) - 1).unwrap_or(80));
+    table.set_header(header.iter().map(|name| {
+        let numeric = ["n", "median", "95 % interval", "of the ceiling", "min", "max", "id", "runs"];
+        if numeric.contains(name) { right(name) } else { left(name) }
+    }));
+    table
+}
+
+fn push_table(out: &mut String, table: &Table) {
+    for line in table.lines() {
+        let _ = writeln!(out, " {}", line.trim_end());
+    }
+}
+
+fn left(text: impl AsRef<str>) -> Cell {
+    Cell::new(clean(text.as_ref()))
+}
+
+fn right(text: impl AsRef<str>) -> Cell {
+    Cell::new(clean(text.as_ref())).set_alignment(CellAlignment::Right)
+}
+
+/// Foreign text without what moves a terminal's cursor.
+fn clean(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// `text` wrapped at blanks, the first line behind `mark`, the others indented as far.
+fn paragraph(out: &mut String, mark: &str, text: &str, width: usize) {
+    let width = width.max(40);
+    let indent = mark.chars().count();
+    let mut column = indent;
+    out.push_str(mark);
+    for word in clean(text).split_whitespace() {
+        let length = word.chars().count();
+        if column > indent && column + 1 + length > width {
+            let _ = write!(out, "\n{:indent$}", "");
+            column = indent;
+        }
+        if column > indent {
+            out.push(' ');
+            column += 1;
+        }
+        out.push_str(word);
+        column += length;
+    }
+    out.push('\n');
+}

@@ -1,0 +1,323 @@
+//! Numbers and words shared by the terminal, Markdown and HTML: no more digits than the noise allows, the interval
+//! before the verdict, the direction of better always said.
+
+use tenbin_core::analysis::{Analysis, ArmCeiling, Comparison, Level};
+use tenbin_core::env::{Fact, FactValue};
+use tenbin_core::experiment::{Experiment, State};
+use tenbin_core::metric::Better;
+use tenbin_core::plan::{Measure, Plan};
+use tenbin_core::quantity::{self, Scale, significant};
+use tenbin_core::sample::{Param, Params};
+use tenbin_core::taint::TaintLevel;
+use tenbin_core::unit::Unit;
+use tenbin_core::verdict::Decision;
+
+/// A level as text: the median and its interval in one scale.
+pub struct LevelText {
+    /// `4.96 Gbit/s`.
+    pub median: String,
+    /// `4.92 to 5.04 Gbit/s`; `None` below six runs.
+    pub interval: Option<String>,
+}
+
+/// The median and interval of an arm.
+pub fn level(level: &Level) -> LevelText {
+    let scale = Scale::of(level.median, level.metric.unit);
+    let half_width = level.interval.map(|(lo, hi)| (hi - lo) / 2.0);
+    let digits = digits(level.median, half_width);
+    let decimals = decimals(level.median / scale.factor, digits);
+    let with_unit = |number: String| match scale.symbol {
+        "" => number,
+        symbol => format!("{number} {symbol}"),
+    };
+    let number = |value: f64| format!("{:.decimals$}", value / scale.factor);
+    let interval = level.interval.map(|(lo, hi)| with_unit(format!("{} to {}", number(lo), number(hi))));
+    let unsure = if level.interval.is_none() { "~" } else { "" };
+    LevelText { median: format!("{unsure}{}", with_unit(number(level.median))), interval }
+}
+
+/// Significant digits worth printing of `value` known to ± `half_width`.
+fn digits(value: f64, half_width: Option<f64>) -> usize {
+    let unknown = 3;
+    let Some(half_width) = half_width.filter(|width| width.is_finite() && *width > 0.0) else {
+        return unknown;
+    };
+    if value == 0.0 || !value.is_finite() {
+        return unknown;
+    }
+    // The last digit printed is the first one of the half-width, one more where that is a 1 or a 2.
+    let mut last = half_width.log10().floor();
+    if half_width / 10f64.powf(last) < 3.0 {
+        last -= 1.0;
+    }
+    (value.abs().log10().floor() - last + 1.0).clamp(2.0, 6.0) as usize
+}
+
+fn decimals(value: f64, digits: usize) -> usize {
+    if value == 0.0 || !value.is_finite() {
+        return 0;
+    }
+    (digits as i64 - 1 - value.abs().log10().floor() as i64).clamp(0, 9) as usize
+}
+
+/// `1.87 to 1.92`; `None` where there is no finite interval.
+pub fn ratio_interval(result: &Decision) -> Option<String> {
+    let (lo, hi) = (result.lo?, result.hi?);
+    let decimals = ratio_decimals(result);
+    Some(format!("{lo:.decimals$} to {hi:.decimals$}"))
+}
+
+/// `1.90`, or `~1.9` without an interval.
+pub fn ratio(result: &Decision) -> String {
+    match (result.lo, result.hi) {
+        (Some(_), Some(_)) => format!("{:.*}", ratio_decimals(result), result.ratio),
+        _ => format!("~{}", significant(result.ratio, 2)),
+    }
+}
+
+fn ratio_decimals(result: &Decision) -> usize {
+    let width = match (result.lo, result.hi) {
+        (Some(lo), Some(hi)) => Some((hi - lo) / 2.0),
+        _ => None,
+    };
+    decimals(result.ratio, digits(result.ratio, width)).clamp(2, 4)
+}
+
+/// The sentence that stands before a verdict: what the ratio is and what it rests on.
+pub fn evidence(comparison: &Comparison) -> String {
+    let result = &comparison.result;
+    let pairs = if result.n == 1 { "block" } else { "blocks" };
+    let rests_on = format!("n = {} {pairs}, margin {}", result.n, percent(result.margin));
+    match ratio_interval(result) {
+        Some(interval) => {
+            let level = percent(result.level);
+            format!("{interval}, about {} ({level} interval, {rests_on})", ratio(result))
+        }
+        None => format!("{}, no finite interval ({rests_on})", ratio(result)),
+    }
+}
+
+/// `higher is better`; empty where neither direction is.
+pub fn direction(better: Better) -> &'static str {
+    match better {
+        Better::Higher => "higher is better",
+        Better::Lower => "lower is better",
+        Better::Neither => "",
+    }
+}
+
+/// `2 %`, `0.5 %`, `95 %`.
+pub fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    let text = significant(percent, 3);
+    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    format!("{text} %")
+}
+
+/// A share of a ceiling: `11 %`, `99.4 %`; near the ceiling the tenths matter.
+pub fn share(share: f64) -> String {
+    match share {
+        share if share >= 0.9 => format!("{:.1} %", share * 100.0),
+        share => quantity::human(share, Unit::Ratio, 2),
+    }
+}
+
+/// The smallest ceiling of an arm's metric.
+pub fn tightest<'a>(analysis: &'a Analysis, arm: &str, metric: &str, unit: Unit) -> Option<&'a ArmCeiling> {
+    analysis
+        .ceilings
+        .iter()
+        .filter(|bound| bound.arm == arm && bound.metric == metric && bound.ceiling.unit == unit)
+        .min_by(|a, b| a.ceiling.limit.total_cmp(&b.ceiling.limit))
+}
+
+/// A metric under certain parameters, with the arms' levels and the comparisons made in it.
+pub struct Topic<'a> {
+    /// `throughput`, or `rtt (size_bytes 64)` where the same metric comes several times.
+    pub title: String,
+    /// Every arm alone.
+    pub levels: Vec<&'a Level>,
+    /// Every arm against the base.
+    pub comparisons: Vec<&'a Comparison>,
+}
+
+impl Topic<'_> {
+    /// The direction of better.
+    pub fn better(&self) -> Better {
+        let compared = self.comparisons.first().map(|comparison| comparison.better);
+        compared.or(self.levels.first().map(|level| level.metric.better)).unwrap_or(Better::Neither)
+    }
+}
+
+/// What was compared, in the analysis' order.
+pub fn topics(analysis: &Analysis) -> Vec<Topic<'_>> {
+    let compared = analysis.comparisons.iter().map(|c| (c.metric.as_str(), &c.params));
+    let alone = analysis.levels.iter().map(|l| (l.metric.name.as_ref(), &l.params));
+    let mut keys: Vec<(&str, &Params)> = Vec::new();
+    for key in compared.chain(alone) {
+        if !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    keys.iter()
+        .map(|(metric, params)| Topic {
+            title: title(metric, params, &keys),
+            levels: analysis
+                .levels
+                .iter()
+                .filter(|l| l.metric.name == *metric && l.params == **params)
+                .collect(),
+            comparisons: analysis
+                .comparisons
+                .iter()
+                .filter(|c| c.metric == *metric && c.params == **params)
+                .collect(),
+        })
+        .collect()
+}
+
+/// The metric with those parameters that tell it from its namesakes.
+fn title(metric: &str, params: &Params, all: &[(&str, &Params)]) -> String {
+    let namesakes: Vec<&Params> =
+        all.iter().filter(|(name, _)| *name == metric).map(|(_, params)| *params).collect();
+    let telling: Vec<String> = params
+        .iter()
+        .filter(|(key, value)| namesakes.iter().any(|other| other.get(*key) != Some(value)))
+        .map(|(key, value)| format!("{key} {value}"))
+        .collect();
+    match telling.is_empty() {
+        true => metric.to_owned(),
+        false => format!("{metric} ({})", telling.join(", ")),
+    }
+}
+
+/// Parameters of a series, words bare and numbers with their names: `forward, sender`, `size_bytes 64`.
+pub fn params(params: &Params) -> String {
+    let words = params.iter().map(|(key, value)| match value {
+        Param::Text(text) => text.clone(),
+        number => format!("{key} {number}"),
+    });
+    words.collect::<Vec<_>>().join(", ")
+}
+
+/// A single value for people; counts have no decimals.
+pub fn single(value: f64, unit: Unit) -> String {
+    match unit {
+        Unit::Count | Unit::None => {
+            significant(value, 6).trim_end_matches('0').trim_end_matches('.').to_owned()
+        }
+        unit => quantity::human(value, unit, 3),
+    }
+}
+
+/// `client -> server`, or the one host.
+pub fn route(measure: &Measure, arrow: &str) -> String {
+    match &measure.to {
+        Some(to) => format!("{} {arrow} {to}", measure.from),
+        None => measure.from.clone(),
+    }
+}
+
+/// The routes of all measures, once each: `client -> server`.
+pub fn routes(plan: &Plan, arrow: &str) -> String {
+    let mut routes: Vec<String> = plan.measures.iter().map(|measure| route(measure, arrow)).collect();
+    routes.dedup();
+    routes.join(", ")
+}
+
+/// A fact's value for people; says why there is none.
+pub fn fact(fact: &Fact) -> String {
+    match (&fact.value, &fact.error) {
+        (Some(value), _) => fact_value(value, fact.unit),
+        (None, Some(why)) => format!("unknown ({why})"),
+        (None, None) => "none".to_owned(),
+    }
+}
+
+/// A value in its unit for people. Sizes stay in bytes: an MTU of 8.79 KiB helps nobody.
+pub fn fact_value(value: &FactValue, unit: Option<Unit>) -> String {
+    match (value, unit) {
+        (FactValue::Int(n), Some(Unit::Byte)) if *n < 1 << 20 => format!("{n} B"),
+        (FactValue::Int(n), Some(unit)) => fact_number(*n as f64, unit),
+        (FactValue::Num(x), Some(unit)) => fact_number(*x, unit),
+        (value, _) => value.to_string(),
+    }
+}
+
+fn fact_number(value: f64, unit: Unit) -> String {
+    trim_zeros(&quantity::human(value, unit, 4))
+}
+
+/// `10.00 Gbit/s` as `10 Gbit/s`: what was set or read has no noise.
+fn trim_zeros(text: &str) -> String {
+    match text.split_once(' ') {
+        Some((number, symbol)) if number.contains('.') && !symbol.contains(' ') => {
+            format!("{} {symbol}", number.trim_end_matches('0').trim_end_matches('.'))
+        }
+        _ => text.to_owned(),
+    }
+}
+
+/// `1 run`, `2 runs`.
+pub fn counted(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+/// Runs that bear the same mark for the same reasons.
+pub struct Mark {
+    /// `suspect`, `failed`.
+    pub word: &'static str,
+    /// Whether the runs do not count.
+    pub excluded: bool,
+    /// What was read where, before and after.
+    pub reasons: String,
+    /// Each run's number, arm and block (from 1).
+    pub of: Vec<(i64, String, u32)>,
+}
+
+impl Mark {
+    /// `run 14 (mtu-1500, block 4)`, `runs 1, 2, 3`, `32 runs`.
+    pub fn runs(&self) -> String {
+        match self.of.as_slice() {
+            [(run, arm, block)] => format!("run {run} ({arm}, block {block})"),
+            several if several.len() <= 6 => {
+                let numbers: Vec<String> = several.iter().map(|(run, ..)| run.to_string()).collect();
+                format!("runs {}", numbers.join(", "))
+            }
+            many => format!("{} runs", many.len()),
+        }
+    }
+}
+
+/// Every run that is not clean, by mark and reasons, in the order first met.
+pub fn marked(experiment: &Experiment) -> Vec<Mark> {
+    let mut marks: Vec<Mark> = Vec::new();
+    for record in &experiment.records {
+        let (word, reasons) = match (record.state, &record.run) {
+            (State::Failed, _) => ("failed", record.error.clone().unwrap_or_default()),
+            (_, Some(run)) if run.taint.level != TaintLevel::Clean => {
+                (taint(run.taint.level), run.taint.reasons.join("; "))
+            }
+            (State::Invalid, _) => ("invalid", record.error.clone().unwrap_or_default()),
+            _ => continue,
+        };
+        let excluded = record.state != State::Done;
+        let arm = experiment.plan.arms.get(record.slot.arm as usize);
+        let of = (record.id, arm.map(|arm| arm.name.clone()).unwrap_or_default(), record.slot.block + 1);
+        match marks.iter_mut().find(|m| m.word == word && m.excluded == excluded && m.reasons == reasons) {
+            Some(mark) => mark.of.push(of),
+            None => marks.push(Mark { word, excluded, reasons, of: vec![of] }),
+        }
+    }
+    marks
+}
+
+/// The level as a word of a sentence.
+pub fn taint(level: TaintLevel) -> &'static str {
+    match level {
+        TaintLevel::Clean => "clean",
+        TaintLevel::Unknown => "unknown",
+        TaintLevel::Suspect => "suspect",
+        TaintLevel::Invalid => "invalid",
+    }
+}

@@ -13,6 +13,7 @@ use tenbin_core::recorder::Recorder;
 use tenbin_core::spec::EngineSpec;
 
 pub mod null;
+pub mod ping;
 
 /// A measurement that plans can name.
 pub trait Engine: Sync {
@@ -105,7 +106,7 @@ pub enum RunError {
 }
 
 /// Every engine, in the order help lists them.
-pub static ENGINES: &[&dyn Engine] = &[&null::Null];
+pub static ENGINES: &[&dyn Engine] = &[&null::Null, &ping::Ping];
 
 /// The engine of that name.
 pub fn find(name: &str) -> Option<&'static dyn Engine> {

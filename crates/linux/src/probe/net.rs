@@ -1,0 +1,109 @@
+//! Network interfaces of the calling thread's namespace.
+
+use tenbin_core::env::{Class, Environment, Fact, FactValue};
+use tenbin_core::unit::Unit;
+
+use super::{As, ProbeError, file, note, note_text, pci};
+use crate::sysroot::{ReadError, SysRoot};
+
+const NET: &str = "/sys/class/net";
+
+const FILES: &[(&str, &str, Class, As)] = &[
+    ("mtu", "mtu", Class::State, As::Int(Unit::Byte)),
+    ("operstate", "operstate", Class::State, As::Text),
+    ("carrier", "carrier", Class::State, As::Switch),
+    ("tx_queue_len", "tx_queue_len", Class::State, As::Int(Unit::Count)),
+    ("threaded_napi", "threaded", Class::State, As::Int(Unit::None)),
+    ("napi_defer_hard_irqs", "napi_defer_hard_irqs", Class::State, As::Int(Unit::Count)),
+    ("carrier_changes", "carrier_changes", Class::Counter, As::Int(Unit::Count)),
+    ("rx_errors", "statistics/rx_errors", Class::Counter, As::Int(Unit::Count)),
+    ("tx_errors", "statistics/tx_errors", Class::Counter, As::Int(Unit::Count)),
+    ("rx_dropped", "statistics/rx_dropped", Class::Counter, As::Int(Unit::Count)),
+    ("tx_dropped", "statistics/tx_dropped", Class::Counter, As::Int(Unit::Count)),
+];
+
+pub fn probe(sys: &SysRoot, env: &mut Environment) -> Result<(), ProbeError> {
+    for interface in interfaces(sys)? {
+        let dir = format!("{NET}/{interface}");
+        let key = |name: &str| format!("net.{interface}.{name}");
+        for &(name, path, class, how) in FILES {
+            file(sys, env, &key(name), &format!("{dir}/{path}"), class, how);
+        }
+        let path = format!("{dir}/speed");
+        env.insert(key("speed"), speed(sys, &path));
+        let path = format!("{dir}/duplex");
+        let duplex = match sys.read(&path) {
+            Ok(text) if text == "unknown" => {
+                Fact::absent(Class::State, format!("{path}: the driver knows none"))
+            }
+            Ok(text) => Fact::new(Class::State, text, &path),
+            Err(e) => down_or(&e, &path),
+        };
+        env.insert(key("duplex"), duplex);
+        let path = format!("{dir}/device/driver");
+        note_text(env, &key("driver"), Class::Identity, &path, sys.link_name(&path));
+        note(env, &key("rx_queues"), Class::State, &format!("{dir}/queues"), queues(sys, &dir, "rx-"));
+        note(env, &key("tx_queues"), Class::State, &format!("{dir}/queues"), queues(sys, &dir, "tx-"));
+        let device = pci::device_path(sys, &interface);
+        if let Some((bdf, _)) = device.and_then(|path| pci::hops(&path).pop()) {
+            env.insert(key("pci"), Fact::new(Class::Identity, bdf, format!("{dir}/device")));
+        }
+        let source = format!("{dir}/device/physfn");
+        if sys.exists(&source) {
+            env.insert(key("virtual_function"), Fact::new(Class::Identity, true, source));
+        }
+        if let Some((kind, source)) = kind(sys, &dir) {
+            env.insert(key("kind"), Fact::new(Class::Identity, kind, source));
+        }
+    }
+    Ok(())
+}
+
+/// The names of all interfaces.
+pub(super) fn interfaces(sys: &SysRoot) -> Result<Vec<String>, ReadError> {
+    let names = sys.list(NET)?;
+    // bonding_masters is a file among the interfaces.
+    Ok(names.into_iter().filter(|name| sys.exists(&format!("{NET}/{name}/ifindex"))).collect())
+}
+
+fn speed(sys: &SysRoot, path: &str) -> Fact {
+    let text = match sys.read(path) {
+        Ok(text) => text,
+        Err(e) => return down_or(&e, path),
+    };
+    match text.parse::<i64>() {
+        // Virtual drivers and links without carrier print -1, in old kernels as an unsigned number.
+        Ok(-1 | 0 | 0xffff_ffff) => {
+            Fact::absent(Class::State, format!("{path}: {text}, the driver knows no speed"))
+        }
+        Ok(mbit @ 1..=100_000_000) => {
+            Fact::new(Class::State, mbit * 1_000_000, path).in_unit(Unit::BitPerSecond)
+        }
+        _ => Fact::unreadable(Class::State, path, ReadError::nonsense(path, &text).why()),
+    }
+}
+
+/// Speed and duplex of an interface that is down are an error of their own, not an absence.
+fn down_or(e: &ReadError, path: &str) -> Fact {
+    match e {
+        ReadError::Absent { .. } => Fact::absent(Class::State, path),
+        ReadError::Unreadable { why, .. } if why.starts_with("invalid argument") => {
+            Fact::unreadable(Class::State, path, format!("{why}: the interface is down or has no such thing"))
+        }
+        e => Fact::unreadable(Class::State, path, e.why()),
+    }
+}
+
+fn queues(sys: &SysRoot, dir: &str, prefix: &str) -> Result<(FactValue, Option<Unit>), ReadError> {
+    let names = sys.list(&format!("{dir}/queues"))?;
+    let count = names.iter().filter(|name| name.starts_with(prefix)).count();
+    Ok((FactValue::Int(i64::try_from(count).unwrap_or(i64::MAX)), Some(Unit::Count)))
+}
+
+/// What sort of virtual interface it is, as far as files tell.
+fn kind(sys: &SysRoot, dir: &str) -> Option<(String, String)> {
+    let source = format!("{dir}/uevent");
+    let text = sys.read(&source).ok()?;
+    let kind = text.lines().find_map(|line| line.strip_prefix("DEVTYPE="))?;
+    Some((kind.to_owned(), source))
+}

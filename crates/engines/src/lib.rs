@@ -12,6 +12,7 @@ use tenbin_core::job::Job;
 use tenbin_core::recorder::Recorder;
 use tenbin_core::spec::EngineSpec;
 
+pub mod external;
 pub mod null;
 pub mod ping;
 
@@ -80,6 +81,14 @@ pub enum RunError {
         /// What came and what was expected.
         why: String,
     },
+    /// A program that was started did not do its work.
+    #[error("`{command}` {why}")]
+    Failed {
+        /// The program and its arguments.
+        command: String,
+        /// How it ended and what it said.
+        why: String,
+    },
     /// The system failed a call.
     #[error("cannot {what}: {source}")]
     Io {
@@ -106,7 +115,7 @@ pub enum RunError {
 }
 
 /// Every engine, in the order help lists them.
-pub static ENGINES: &[&dyn Engine] = &[&null::Null, &ping::Ping];
+pub static ENGINES: &[&dyn Engine] = &[&null::Null, &ping::Ping, &external::External];
 
 /// The engine of that name.
 pub fn find(name: &str) -> Option<&'static dyn Engine> {

@@ -1,6 +1,7 @@
 //! The project's own chores. `cargo xtask test` is all that CI calls; `cargo xtask bench NAME` measures us beside
 //! the tools that people use today.
 
+mod bench;
 mod licences;
 mod peers;
 mod shell;
@@ -22,6 +23,8 @@ struct Cli {
 enum Chore {
     /// Install the peers (asks first outside CI) and run every check
     Test(test::Args),
+    /// Measure us side by side with a peer, interleaved, and print the ratio with its interval
+    Bench(bench::Args),
     /// Check the invariants that the compiler can't: who may use what
     Tidy,
     /// Check every dependency's licence
@@ -31,6 +34,7 @@ enum Chore {
 fn main() -> ExitCode {
     let result = match Cli::parse().chore {
         Chore::Test(args) => test::test(&args),
+        Chore::Bench(args) => return bench::bench(&args),
         Chore::Tidy => tidy::tidy(),
         Chore::Licences => licences::licences(),
     };

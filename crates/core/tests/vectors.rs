@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use serde_json::Value;
-use tenbin_core::stats::{order, paired};
+use tenbin_core::stats::{changes, order, paired};
 use tenbin_core::{rng, schedule, verdict};
 
 fn cases(group: &str) -> Vec<Value> {
@@ -142,5 +142,24 @@ fn schedules() {
         let named: Vec<Vec<&str>> =
             order.iter().map(|block| block.iter().map(|arm| names[*arm]).collect()).collect();
         assert_eq!(serde_json::json!(named), case["expect"], "{case}");
+    }
+}
+
+#[test]
+fn changepoints() {
+    for case in cases("changepoints") {
+        let (x, right) = (floats(&case["x"]), &case["expect"]);
+        close(changes::neighbour_sd(&x).unwrap(), &right["sigma_diff_mad"], "sigma");
+        let segments = changes::segments(&x);
+        let cuts: Vec<usize> = segments.iter().skip(1).map(|segment| segment.start).collect();
+        assert_eq!(
+            serde_json::json!(cuts),
+            right["changepoints_first_index_of_new_segment"],
+            "{}",
+            case["name"]
+        );
+        for (segment, level) in segments.iter().zip(right["segment_medians"].as_array().unwrap()) {
+            close(segment.level, level, "level");
+        }
     }
 }

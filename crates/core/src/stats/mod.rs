@@ -1,9 +1,11 @@
 //! The statistics behind verdicts. Own code, since exact small-sample inference over blocks is what tenbin is for;
 //! all of it agrees with the vectors in `testdata/vectors`.
 
+pub mod changes;
 pub mod order;
 pub mod paired;
 
+pub use changes::largest_step_down;
 pub use order::{median, median_interval};
 
 /// An interval.

@@ -1,0 +1,144 @@
+//! Change points of a series: where its level jumps and stays. Lone spikes do not count.
+
+use super::order::median;
+
+/// A stretch of a series on one level.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Segment {
+    /// Index of its first value.
+    pub start: usize,
+    /// Index behind its last value.
+    pub end: usize,
+    /// The median of its values.
+    pub level: f64,
+}
+
+/// MAD of normal noise times this is its standard deviation.
+const MAD_TO_SD: f64 = 1.482_602_218_505_601_8;
+/// Values farther than this many deviations from their neighbours' median are pulled in.
+const CLIP: f64 = 5.0;
+/// Longer series are not cut: the search is quadratic.
+const LONGEST: usize = 20_000;
+
+/// Cuts a series into stretches on one level. Deviations come from differences of neighbours, spikes are clipped to
+/// the running median of five, and each further cut must pay 3 ln n squared deviations. One segment where nothing
+/// jumps, where there is no noise to measure by, or where the series is too short or too long.
+pub fn segments(x: &[f64]) -> Vec<Segment> {
+    let n = x.len();
+    let shortest = 5.max(n / 20);
+    let cuts = match clipped(x) {
+        Some((z, _)) if n >= 2 * shortest && n <= LONGEST => cut(&z, shortest, 3.0 * (n as f64).ln()),
+        _ => Vec::new(),
+    };
+    let starts = std::iter::once(0).chain(cuts.iter().copied());
+    let ends = cuts.iter().copied().chain(std::iter::once(n));
+    starts
+        .zip(ends)
+        .filter_map(|(start, end)| Some(Segment { start, end, level: median(&x[start..end])? }))
+        .collect()
+}
+
+/// The standard deviation of neighbours' noise: steps and trends hardly touch it.
+pub fn neighbour_sd(x: &[f64]) -> Option<f64> {
+    let steps: Vec<f64> = x.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let middle = median(&steps)?;
+    let deviations: Vec<f64> = steps.iter().map(|step| (step - middle).abs()).collect();
+    Some(MAD_TO_SD * median(&deviations)? / 2.0f64.sqrt())
+}
+
+/// The series in deviations around its median, spikes clipped, and how many were. `None` without noise.
+fn clipped(x: &[f64]) -> Option<(Vec<f64>, usize)> {
+    let sd = neighbour_sd(x).filter(|sd| *sd > 0.0 && sd.is_finite())?;
+    let middle = median(x)?;
+    let mut count = 0;
+    let z = (0..x.len())
+        .map(|i| {
+            let around = median(&x[i.saturating_sub(2)..(i + 3).min(x.len())]).unwrap_or(x[i]);
+            let near = x[i].clamp(around - CLIP * sd, around + CLIP * sd);
+            count += usize::from(near != x[i]);
+            (near - middle) / sd
+        })
+        .collect();
+    Some((z, count))
+}
+
+/// The cuts that minimise squared deviations plus `penalty` per cut, by dynamic programming over all of them.
+fn cut(z: &[f64], shortest: usize, penalty: f64) -> Vec<usize> {
+    let n = z.len();
+    let (mut sum, mut squares) = (vec![0.0], vec![0.0]);
+    for (i, value) in z.iter().enumerate() {
+        sum.push(sum[i] + value);
+        squares.push(squares[i] + value * value);
+    }
+    let cost = |a: usize, b: usize| {
+        let total: f64 = sum[b] - sum[a];
+        squares[b] - squares[a] - total * total / (b - a) as f64
+    };
+    let mut best = vec![f64::INFINITY; n + 1];
+    let mut last = vec![0; n + 1];
+    best[0] = -penalty;
+    for end in shortest..=n {
+        for start in (0..=end - shortest).filter(|start| *start == 0 || *start >= shortest) {
+            let total = best[start] + cost(start, end) + penalty;
+            if total < best[end] - 1e-12 {
+                best[end] = total;
+                last[end] = start;
+            }
+        }
+    }
+    let mut cuts = Vec::new();
+    let mut end = last[n];
+    while end > 0 {
+        cuts.push(end);
+        end = last[end];
+    }
+    cuts.reverse();
+    cuts
+}
+
+/// A lasting fall of a rate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepDown {
+    /// Index of the first value after it.
+    pub at: usize,
+    /// The level before.
+    pub before: f64,
+    /// The level after.
+    pub after: f64,
+}
+
+/// A fall by less than this share is no sign of burst credit or throttling.
+const NOTABLE_FALL: f64 = 0.2;
+
+/// The largest lasting fall of a series, if it is notable.
+pub fn largest_step_down(x: &[f64]) -> Option<StepDown> {
+    let segments = segments(x);
+    let falls = segments.windows(2).filter(|pair| pair[1].level <= (1.0 - NOTABLE_FALL) * pair[0].level);
+    let step = |pair: &[Segment]| StepDown { at: pair[1].start, before: pair[0].level, after: pair[1].level };
+    falls.map(step).min_by(|a, b| (a.after / a.before).total_cmp(&(b.after / b.before)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spikes_are_counted_and_steps_found() {
+        let mut x: Vec<f64> = (0..60).map(|i| 10.0 + 0.1 * f64::from(i % 3)).collect();
+        x[20] = 30.0;
+        assert_eq!(clipped(&x).unwrap().1, 1);
+        assert_eq!(segments(&x).len(), 1);
+        assert_eq!(largest_step_down(&x), None);
+        x[30..].iter_mut().for_each(|value| *value /= 4.0);
+        let step = largest_step_down(&x).unwrap();
+        assert_eq!(step.at, 30);
+        assert!(step.after < 3.0 && step.before > 9.0);
+    }
+
+    #[test]
+    fn degenerate_series_are_one_segment_or_none() {
+        assert!(segments(&[]).is_empty());
+        assert_eq!(segments(&[1.0]).len(), 1);
+        assert_eq!(segments(&[1.0; 50]).len(), 1);
+    }
+}

@@ -1,0 +1,306 @@
+//! The agent's side: reads requests, does them, and puts everything back when the controller is gone.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::{self, Read, Write};
+use std::net::{IpAddr, ToSocketAddrs};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use tenbin_core::recorder::Recorder;
+use tenbin_engines::{RunError, Stop};
+use tenbin_linux::set::{self, Applied, Setting};
+use tenbin_linux::{net, probe, sysroot::SysRoot};
+
+use super::protocol::{self, Failure, Measured, Numbered, Reply, Request, Watched};
+
+/// Everything the agent's threads share.
+struct Shared {
+    out: Mutex<Box<dyn Write + Send>>,
+    /// What was changed, oldest first. Journaled before anything else happens.
+    applied: Mutex<Vec<Applied>>,
+    /// Requests that run in threads of their own, by number.
+    running: Mutex<HashMap<u64, Stop>>,
+    /// When the controller was last heard, in milliseconds since `began`.
+    heard: AtomicU64,
+    began: Instant,
+    over: AtomicBool,
+    sys: SysRoot,
+}
+
+/// Serves one controller over `input` and `out` until it says good-bye, its link ends, or it falls silent.
+/// Restores what was set before it returns. `build` is the hash of this binary;
+/// `terminate`, set by a signal, ends it like a broken link; `stop_reading` frees the reader from `input`.
+pub fn serve(
+    mut input: impl Read,
+    out: impl Write + Send + 'static,
+    build: &str,
+    terminate: Arc<AtomicBool>,
+    stop_reading: impl Fn() + Send + 'static,
+) -> io::Result<()> {
+    let shared = Arc::new(Shared {
+        out: Mutex::new(Box::new(out)),
+        applied: Mutex::default(),
+        running: Mutex::default(),
+        heard: AtomicU64::new(0),
+        began: Instant::now(),
+        over: AtomicBool::new(false),
+        sys: SysRoot::live(),
+    });
+    shared.send(
+        0,
+        Reply::Hello {
+            protocol: protocol::VERSION,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            build: build.to_owned(),
+        },
+    );
+    let watcher = std::thread::spawn({
+        let shared = Arc::clone(&shared);
+        move || dead_man(&shared, &terminate, stop_reading)
+    });
+    let result = read_requests(&mut input, &shared);
+    shared.wind_up();
+    // The watcher only sleeps in short steps, so this does not take long.
+    let _ = watcher.join();
+    result
+}
+
+fn read_requests(input: &mut impl Read, shared: &Arc<Shared>) -> io::Result<()> {
+    while let Some(Numbered { id, body }) = protocol::read(input)? {
+        shared.hear();
+        match body {
+            Request::Heartbeat => {}
+            Request::Bye => {
+                let failures = shared.restore();
+                shared.send(id, restored(&failures));
+                return Ok(());
+            }
+            Request::Cancel { id: other } => {
+                if let Some(stop) = lock(&shared.running).get(&other) {
+                    stop.set();
+                }
+            }
+            Request::Locate { peer } => shared.answer(id, locate(&peer)),
+            Request::Probe => shared.send(id, Reply::Facts { facts: probe::all(&shared.sys) }),
+            Request::Apply { settings } => shared.answer(id, shared.apply(&settings)),
+            Request::Restore => {
+                let failures = shared.restore();
+                shared.send(id, restored(&failures));
+            }
+            Request::Command { argv, env } => {
+                shared.in_thread(id, move |_, stop| command(&argv, &env, &stop));
+            }
+            Request::Run { job, watch } => shared.in_thread(id, move |shared, stop| {
+                let progress = Arc::clone(shared);
+                let recorder = Recorder::with_progress(move |p| {
+                    progress.send(id, Reply::Progress { progress: p });
+                });
+                measure(&shared.sys, watch.as_ref(), recorder, |rec| {
+                    engine(&job.engine)?.run(&job, rec, &stop)
+                })
+            }),
+            Request::Serve { job, watch } => shared.in_thread(id, move |shared, stop| {
+                let mut ready = |address| shared.send(id, Reply::Ready { address });
+                measure(&shared.sys, watch.as_ref(), Recorder::default(), |_| {
+                    engine(&job.engine)?.serve(&job, &mut ready, &stop)
+                })
+            }),
+        }
+    }
+    Ok(())
+}
+
+/// Ends the agent when the controller has been silent for too long or the agent is told to end.
+fn dead_man(shared: &Shared, terminate: &AtomicBool, stop_reading: impl Fn()) {
+    while !shared.over.load(Ordering::Relaxed) {
+        std::thread::sleep(Duration::from_millis(50));
+        if shared.silence() > protocol::DEAD_MAN || terminate.load(Ordering::Relaxed) {
+            shared.wind_up();
+            stop_reading();
+            return;
+        }
+    }
+}
+
+impl Shared {
+    fn hear(&self) {
+        let now = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.heard.store(now, Ordering::Relaxed);
+    }
+
+    fn silence(&self) -> Duration {
+        self.began.elapsed().saturating_sub(Duration::from_millis(self.heard.load(Ordering::Relaxed)))
+    }
+
+    /// A controller that is gone can't be told anything; the reader notices the end of the link itself.
+    fn send(&self, id: u64, body: Reply) {
+        let _ = protocol::write(&mut **lock(&self.out), &Numbered { id, body });
+    }
+
+    fn answer(&self, id: u64, result: Result<Reply, String>) {
+        self.send(id, result.unwrap_or_else(failed));
+    }
+
+    fn in_thread(
+        self: &Arc<Shared>,
+        id: u64,
+        work: impl FnOnce(&Arc<Shared>, Stop) -> Reply + Send + 'static,
+    ) {
+        let stop = Stop::default();
+        lock(&self.running).insert(id, stop.clone());
+        let shared = Arc::clone(self);
+        std::thread::spawn(move || {
+            let reply = work(&shared, stop);
+            lock(&shared.running).remove(&id);
+            shared.send(id, reply);
+        });
+    }
+
+    fn apply(&self, settings: &[Setting]) -> Result<Reply, String> {
+        let mut applied = lock(&self.applied);
+        for setting in settings {
+            match set::apply(setting) {
+                Ok(done) => applied.push(done),
+                Err(e) => return Err(e.to_string()),
+            }
+        }
+        Ok(Reply::Ok)
+    }
+
+    /// Puts back everything, newest first, and goes on past failures, which it returns.
+    fn restore(&self) -> Vec<String> {
+        let applied = std::mem::take(&mut *lock(&self.applied));
+        applied.iter().rev().filter_map(|done| set::restore(done).err()).map(|e| e.to_string()).collect()
+    }
+
+    /// Stops what runs and restores. Called from the reader and from the dead-man thread; once is enough.
+    fn wind_up(&self) {
+        if self.over.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        for stop in lock(&self.running).values() {
+            stop.set();
+        }
+        self.restore();
+        let patience = Instant::now() + Duration::from_secs(3);
+        while !lock(&self.running).is_empty() && Instant::now() < patience {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+fn measure(
+    _sys: &SysRoot,
+    _watch: Option<&Watched>,
+    mut recorder: Recorder,
+    work: impl FnOnce(&mut Recorder) -> Result<(), RunError>,
+) -> Reply {
+    let result = work(&mut recorder);
+    match result {
+        Ok(()) => {
+            let measured = Measured {
+                series: recorder.series,
+                facts: recorder.facts,
+                caveats: recorder.caveats,
+                ..Measured::default()
+            };
+            Reply::Measured(Box::new(measured))
+        }
+        Err(RunError::Interrupted) => {
+            Reply::Failed { error: RunError::Interrupted.to_string(), kind: Failure::Interrupted }
+        }
+        Err(e) => failed(e.to_string()),
+    }
+}
+
+fn engine(name: &str) -> Result<&'static dyn tenbin_engines::Engine, RunError> {
+    tenbin_engines::find(name).ok_or_else(|| RunError::Unsupported { what: format!("no engine {name} here") })
+}
+
+fn locate(peer: &str) -> Result<Reply, String> {
+    let address = match peer.parse::<IpAddr>() {
+        Ok(address) => address,
+        Err(_) => (peer, 0)
+            .to_socket_addrs()
+            .map_err(|e| format!("cannot resolve {peer}: {e}\nhint: give the host an address = \"...\""))?
+            .next()
+            .ok_or_else(|| format!("cannot resolve {peer}: no address"))?
+            .ip(),
+    };
+    let route = net::route_to(address).map_err(|e| e.to_string())?;
+    let Some(source) = route.source else {
+        return Err(format!("cannot find a route to {address}: the kernel names no source address"));
+    };
+    Ok(Reply::Located { address, interface: route.interface, source })
+}
+
+/// How much of a command's output an error quotes.
+const QUOTED: usize = 400;
+
+fn command(argv: &[String], env: &BTreeMap<String, String>, stop: &Stop) -> Reply {
+    let Some((program, arguments)) = argv.split_first() else {
+        return failed("cannot run an empty command".to_owned());
+    };
+    let shown = argv.join(" ");
+    let mut started = Command::new(program);
+    started.args(arguments).envs(env).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = match started.spawn() {
+        Ok(child) => child,
+        Err(e) => return failed(format!("cannot start {shown}: {e}")),
+    };
+    let stderr = child.stderr.take().map(|pipe| std::thread::spawn(move || tail(pipe)));
+    let status = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break status,
+            Ok(None) if stop.is_set() => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Reply::Failed { error: format!("{shown}: interrupted"), kind: Failure::Interrupted };
+            }
+            Ok(None) => std::thread::sleep(Duration::from_millis(5)),
+            Err(e) => return failed(format!("cannot wait for {shown}: {e}")),
+        }
+    };
+    if status.success() {
+        return Reply::Ok;
+    }
+    let said = stderr.and_then(|thread| thread.join().ok()).unwrap_or_default();
+    let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("").trim().to_owned();
+    failed(match last.is_empty() {
+        true => format!("{shown}: {status}"),
+        false => format!("{shown}: {status}: {last}"),
+    })
+}
+
+/// The last bytes of a stream, which is read to its end.
+fn tail(mut pipe: impl Read) -> String {
+    let mut kept = Vec::new();
+    let mut buffer = [0; 4096];
+    while let Ok(n) = pipe.read(&mut buffer) {
+        if n == 0 {
+            break;
+        }
+        kept.extend_from_slice(&buffer[..n]);
+        let surplus = kept.len().saturating_sub(QUOTED);
+        kept.drain(..surplus);
+    }
+    String::from_utf8_lossy(&kept).into_owned()
+}
+
+fn restored(failures: &[String]) -> Reply {
+    match failures.is_empty() {
+        true => Reply::Ok,
+        false => failed(failures.join("; ")),
+    }
+}
+
+fn failed(error: String) -> Reply {
+    Reply::Failed { error, kind: Failure::Other }
+}
+
+/// A panic elsewhere must not keep the agent from restoring: a poisoned lock still holds good data.
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

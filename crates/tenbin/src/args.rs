@@ -1,0 +1,191 @@
+//! The command line as data. What the words do is in [`crate::cmd`].
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Weighs one hardware configuration against another: interleaved blocks, a verdict with its interval, ceilings,
+/// and a report worth publishing.
+#[derive(Debug, Parser)]
+#[command(name = "tenbin", version, max_term_width = 100)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Run an experiment from a plan file: the main job
+    Run(RunArgs),
+    /// Weigh two settings or two commands without a plan file
+    Ab(AbArgs),
+    /// Three lessons on this machine in a minute
+    Demo(DemoArgs),
+    /// Go on with an experiment that was cut short; only the missing runs are made
+    Resume(ResumeArgs),
+    /// List the experiments in the store
+    List(ListArgs),
+    /// Show one experiment's answer, or one run
+    Show(ShowArgs),
+    /// Write the report of a stored experiment again
+    Report(ReportArgs),
+    /// Take over the experiments of another machine's store
+    Import(ImportArgs),
+    /// Serve a controller on stdin and stdout; started by tenbin itself
+    #[command(hide = true)]
+    Agent,
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// Where things go and how much is said.
+#[derive(Debug, Args)]
+pub struct OutputArgs {
+    /// The store [default: $XDG_DATA_HOME/tenbin/tenbin.db]
+    #[arg(long, value_name = "FILE")]
+    pub store: Option<PathBuf>,
+    /// The folder for the report [default: ./tenbin-PLAN]
+    #[arg(long, value_name = "DIR")]
+    pub report: Option<PathBuf>,
+    /// Print one JSON document on stdout instead of tables
+    #[arg(long)]
+    pub json: bool,
+    /// Say nothing but results and errors
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// Arguments of `run`.
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// The plan
+    #[arg(value_name = "PLAN.toml")]
+    pub plan: PathBuf,
+    /// Print the schedule, every command and setting, and the time it takes; measure nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Blocks to measure instead of the plan's
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub blocks: Option<u32>,
+    /// Seed of the schedule instead of the plan's
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "its own type says it")]
+    pub output: OutputArgs,
+}
+
+/// Arguments of `resume`.
+#[derive(Debug, Args)]
+pub struct ResumeArgs {
+    /// The experiment: its number, the start of its uid, or its plan's name [default: the last unfinished one]
+    pub experiment: Option<String>,
+    /// Go on even though another machine says that it is measuring this experiment
+    #[arg(long)]
+    pub force: bool,
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "its own type says it")]
+    pub output: OutputArgs,
+}
+
+/// Arguments of `list`.
+#[derive(Debug, Args)]
+pub struct ListArgs {
+    /// The store [default: $XDG_DATA_HOME/tenbin/tenbin.db]
+    #[arg(long, value_name = "FILE")]
+    pub store: Option<PathBuf>,
+    /// At most so many, the newest first
+    #[arg(long, short = 'n', default_value_t = 20)]
+    pub most: usize,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `show`.
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    /// An experiment (number, start of its uid, plan's name) or a run as `run:NUMBER` [default: the last experiment]
+    pub what: Option<String>,
+    /// The store [default: $XDG_DATA_HOME/tenbin/tenbin.db]
+    #[arg(long, value_name = "FILE")]
+    pub store: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `report`.
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// The experiment: its number, the start of its uid, or its plan's name [default: the last one]
+    pub experiment: Option<String>,
+    /// The folder to write to [default: ./tenbin-PLAN]
+    #[arg(long, short, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// The store [default: $XDG_DATA_HOME/tenbin/tenbin.db]
+    #[arg(long, value_name = "FILE")]
+    pub store: Option<PathBuf>,
+}
+
+/// Arguments of `import`.
+#[derive(Debug, Args)]
+pub struct ImportArgs {
+    /// Stores written by tenbin on other machines
+    #[arg(required = true, value_name = "FILE.db")]
+    pub files: Vec<PathBuf>,
+    /// The store to add to [default: $XDG_DATA_HOME/tenbin/tenbin.db]
+    #[arg(long, value_name = "FILE")]
+    pub store: Option<PathBuf>,
+}
+
+/// Arguments of `ab`.
+#[derive(Debug, Args)]
+pub struct AbArgs {
+    /// What to vary: mtu=1500,9000, offload=on,off, congestion=cubic,bbr, env.NAME=a,b, or a parameter of the engine
+    #[arg(value_name = "SETTING=A,B")]
+    pub setting: Option<String>,
+    /// What to measure: iperf3 -c HOST, ping HOST, a command; or the two commands to compare, a word each
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
+    /// Blocks to measure
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub blocks: u32,
+    /// Differences below this do not matter [default: 2%]
+    #[arg(long, value_name = "P%")]
+    pub margin: Option<String>,
+    /// Seed of the schedule
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// The far side, so that the setting acts there too: ssh:user@host
+    #[arg(long, value_name = "ssh:HOST")]
+    pub on: Option<String>,
+    /// The far side's agent runs through sudo, since the setting needs root there
+    #[arg(long, requires = "on")]
+    pub sudo: bool,
+    /// Run the program of that name rather than the native engine
+    #[arg(long)]
+    pub external: bool,
+    /// Write the plan this stands for to FILE (- for stdout) and measure nothing
+    #[arg(long, value_name = "FILE")]
+    pub write_plan: Option<PathBuf>,
+    /// Print the schedule, every command and setting, and the time it takes; measure nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "its own type says it")]
+    pub output: OutputArgs,
+}
+
+/// Arguments of `demo`.
+#[derive(Debug, Args)]
+pub struct DemoArgs {
+    /// Keep the experiments in this store [default: none; the demo leaves nothing behind]
+    #[arg(long, value_name = "FILE")]
+    pub store: Option<PathBuf>,
+}

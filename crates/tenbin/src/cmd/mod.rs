@@ -1,0 +1,32 @@
+//! A file a verb.
+
+mod ab;
+mod agent;
+mod completions;
+mod demo;
+mod experiment;
+mod import;
+mod list;
+mod report;
+mod resume;
+mod run;
+mod show;
+
+use crate::args::Verb;
+use crate::exit::Outcome;
+
+/// Does what the command line says.
+pub fn dispatch(verb: Verb) -> Outcome {
+    match verb {
+        Verb::Run(args) => run::run(&args),
+        Verb::Ab(args) => ab::ab(&args),
+        Verb::Demo(args) => demo::demo(&args),
+        Verb::Resume(args) => resume::resume(&args),
+        Verb::List(args) => list::list(&args),
+        Verb::Show(args) => show::show(&args),
+        Verb::Report(args) => report::report(&args),
+        Verb::Import(args) => import::import(&args),
+        Verb::Agent => agent::agent(),
+        Verb::Completions { shell } => completions::completions(shell),
+    }
+}

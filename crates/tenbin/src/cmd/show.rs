@@ -1,0 +1,39 @@
+//! `tenbin show`: an experiment's answer, or one run.
+
+use tenbin_core::analysis;
+
+use crate::args::ShowArgs;
+use crate::exit::{Exit, Failure, Outcome};
+use crate::output;
+
+/// Prints the answer of an experiment, or the document of `run:NUMBER`.
+pub fn show(args: &ShowArgs) -> Outcome {
+    let (store, path) = output::open_store_to_read(args.store.as_deref())?;
+    let what = args.what.as_deref().unwrap_or("last");
+    let text = if let Some(number) = what.strip_prefix("run:") {
+        let number = number.parse().map_err(|_| {
+            Failure::usage(format!(
+                "cannot show {what}: {number} is no number\nhint: tenbin show --json lists the runs"
+            ))
+        })?;
+        let record = store.load_run(number).map_err(Failure::usage)?;
+        let Some(run) = record.run else {
+            let why = record.error.unwrap_or_else(|| "it was cut short".to_owned());
+            return Err(Failure::usage(format!("cannot show {what}: nothing was measured: {why}")));
+        };
+        match args.json {
+            true => format!("{:#}\n", tenbin_report::json::runs(&[run])),
+            false => tenbin_report::text::run(&run, output::width()),
+        }
+    } else {
+        let id = store.find(what).map_err(Failure::usage)?;
+        let experiment = store.load(id).map_err(Failure::cannot)?;
+        let analysis = analysis::weigh(&experiment);
+        match args.json {
+            true => format!("{:#}\n", tenbin_report::json::document(&experiment, &analysis, &path, None)),
+            false => tenbin_report::text::summary(&experiment, &analysis, output::width()),
+        }
+    };
+    output::print(&text)?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,120 @@
+//! The live line of a session, and its plain form where there is no terminal.
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use tenbin_core::experiment::Slot;
+use tenbin_core::plan::Plan;
+use tenbin_core::quantity;
+use tenbin_core::recorder::Progress;
+
+use crate::session::Audience;
+
+/// How much is said while measuring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Voice {
+    /// A live line on a terminal, a line a run elsewhere.
+    Normal,
+    /// A live line on a terminal, elsewhere errors only.
+    Live,
+    /// Errors only.
+    Quiet,
+}
+
+/// Shows a session on stderr.
+pub struct Screen {
+    bar: Option<ProgressBar>,
+    voice: Voice,
+    head: String,
+}
+
+impl Screen {
+    /// A screen on this process's stderr.
+    pub fn new(voice: Voice) -> Screen {
+        let live = voice != Voice::Quiet && std::io::stderr().is_terminal();
+        let bar = live.then(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(8));
+            // The template is fixed; should indicatif ever refuse it, its own default serves.
+            let style = ProgressStyle::with_template("{spinner} {bar:24} {msg}");
+            if let Ok(style) = style {
+                bar.set_style(style.progress_chars("━╸─"));
+            }
+            bar.enable_steady_tick(Duration::from_millis(120));
+            bar
+        });
+        Screen { bar, voice, head: String::new() }
+    }
+
+    fn say(&self, line: &str) {
+        match &self.bar {
+            Some(bar) => bar.println(line),
+            None => eprintln!("{line}"),
+        }
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Audience for Screen {
+    fn slot(&mut self, plan: &Plan, slot: Slot, done: usize, total: usize, seconds_left: f64) {
+        let (arm, measure) = (&plan.arms[slot.arm as usize], &plan.measures[slot.measure as usize]);
+        self.head = format!(
+            "block {}/{}  {}  {}  {} left",
+            slot.block + 1,
+            plan.blocks,
+            arm.name,
+            measure.label(),
+            quantity::duration(seconds_left.ceil()),
+        );
+        if let Some(bar) = &self.bar {
+            bar.set_length(total as u64);
+            bar.set_position(done as u64);
+            bar.set_message(self.head.clone());
+        }
+    }
+
+    fn progress(&mut self, progress: &Progress) {
+        if let Some(bar) = &self.bar {
+            bar.set_message(format!("{}  {}", self.head, progress.text));
+        }
+    }
+
+    fn ended(&mut self, plan: &Plan, slot: Slot, outcome: &Result<String, String>) {
+        let (arm, measure) = (&plan.arms[slot.arm as usize], &plan.measures[slot.measure as usize]);
+        let head = format!("block {}/{}  {}  {}", slot.block + 1, plan.blocks, arm.name, measure.label());
+        match outcome {
+            // On a terminal the table at the end says it; a failure is worth a line at once.
+            Ok(values) if self.bar.is_none() && self.voice == Voice::Normal => {
+                self.say(&format!("{head}  {values}"));
+            }
+            Ok(_) => {}
+            Err(error) => self.say(&format!("{head}  failed: {error}")),
+        }
+    }
+
+    fn note(&mut self, text: &str) {
+        self.say(&format!("tenbin: {text}"));
+    }
+
+    fn by_hand(&mut self, arm: &str) -> bool {
+        if !std::io::stdin().is_terminal() {
+            return false;
+        }
+        let ask = || {
+            eprint!("Set up {arm} now, then press Enter: ");
+            let mut line = String::new();
+            std::io::stdin().read_line(&mut line).is_ok_and(|n| n > 0)
+        };
+        match &self.bar {
+            Some(bar) => bar.suspend(ask),
+            None => ask(),
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! The program as its users run it: arguments, plans, exit codes, the store. Needs no privilege and no peer.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod common;
+
+use common::{Bench, json};
+
+/// Two equal arms measured by the engine that measures nothing.
+const NULL_PLAN: &str = r#"
+blocks = 6
+[hosts]
+here = { local = true }
+[[arm]]
+name = "a"
+[[arm]]
+name = "b"
+params = { null = { value = "2s" } }
+[[measure]]
+engine = "null"
+from = "here"
+value = "1s"
+"#;
+
+#[test]
+fn a_run_ends_in_a_verdict_a_store_and_a_report() {
+    let bench = Bench::new();
+    bench.plan("null.toml", NULL_PLAN);
+    let run = bench.tenbin(&["run", "null.toml", "--json"]).output();
+    assert_eq!(run.code, 0, "{}", run.err);
+    let document = json(&run.out);
+    assert_eq!(document["schema"], "tenbin.report/1");
+    assert_eq!(document["blocks"], 6);
+    let comparison = &document["comparisons"][0];
+    assert_eq!(comparison["metric"], "duration");
+    assert_eq!(comparison["verdict"], "slower");
+    assert_eq!(comparison["n"], 6);
+    assert!((comparison["ratio"].as_f64().unwrap() - 2.0).abs() < 1e-9);
+    let schedule = document["schedule"].as_array().unwrap();
+    assert_eq!(schedule.len(), 12);
+    assert!(schedule.iter().all(|slot| slot["state"] == "done" && slot["run"].is_number()));
+    let text = std::fs::read_to_string(bench.path("tenbin-null").join("report.md")).unwrap();
+    assert!(text.contains("slower"), "{text}");
+    let list = bench.tenbin(&["list"]).output();
+    assert!(list.out.contains("null") && list.out.contains("12"), "{}", list.out);
+    let shown = json(&bench.tenbin(&["show", "--json"]).output().out);
+    assert_eq!(shown["comparisons"], document["comparisons"]);
+    let one = json(&bench.tenbin(&["show", "run:1", "--json"]).output().out);
+    assert_eq!(one["schema"], "tenbin.run/1");
+    assert_eq!(one["runs"][0]["tool"], "tenbin");
+    assert_eq!(one["runs"][0]["benchmark"], "null");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_schedule() {
+    let bench = Bench::new();
+    bench.plan("null.toml", NULL_PLAN);
+    let schedule = |seed: &str| {
+        let run = bench.tenbin(&["run", "null.toml", "--dry-run", "--json", "--seed", seed]).output();
+        assert_eq!(run.code, 0, "{}", run.err);
+        json(&run.out)["schedule"].clone()
+    };
+    assert_eq!(schedule("7"), schedule("7"));
+    assert!((0..20).any(|seed| schedule(&seed.to_string()) != schedule("7")));
+    assert!(!bench.path("data").exists(), "a dry run stores nothing");
+}
+
+#[test]
+fn a_dry_run_says_everything_it_would_touch() {
+    let bench = Bench::new();
+    let plan = NULL_PLAN.replace("local = true", "local = true, interface = \"lo\"").replace(
+        "name = \"b\"",
+        "name = \"b\"\nset = { mtu = 9000 }\nbefore = \"true\"\nafter = \"sysctl -q x\"\nchange = \"manual\"",
+    );
+    bench.plan("touch.toml", &plan);
+    let run = bench.tenbin(&["run", "touch.toml", "--dry-run"]).output();
+    assert_eq!(run.code, 0, "{}", run.err);
+    for fragment in ["9000", "sysctl -q x", "by hand", "block  1:", "time:"] {
+        assert!(run.out.contains(fragment), "no {fragment} in\n{}", run.out);
+    }
+}
+
+#[test]
+fn failures_are_one_clear_line_with_the_right_code() {
+    let bench = Bench::new();
+    bench.plan("bad.toml", "blocks = 8\nmargn = \"2%\"\n");
+    bench.plan("fail.toml", &NULL_PLAN.replace("value = \"1s\"", "value = \"1s\"\nfail = true"));
+    bench.plan("half.toml", &NULL_PLAN.replace("value = \"2s\"", "fail = true"));
+    bench.plan("far.toml", &NULL_PLAN.replace("local = true", "ssh = \"nobody@host.invalid\""));
+    bench.plan("prefix.toml", &NULL_PLAN.replace("local = true", "exec = [\"/no/such/prefix\"]"));
+    bench.plan("null.toml", NULL_PLAN);
+    std::fs::write(bench.path("no.db"), "this is no database, and long enough to be sure of that").unwrap();
+    std::fs::write(bench.path("file"), "").unwrap();
+    let check = |arguments: &[&str], code: i32, fragment: &str| {
+        let run = bench.tenbin(arguments).output();
+        assert_eq!(run.code, code, "{arguments:?}: {}", run.err);
+        assert!(run.err.contains(fragment), "{arguments:?}: no \"{fragment}\" in: {}", run.err);
+        assert!(!run.err.contains("panicked"), "{arguments:?}: {}", run.err);
+    };
+    check(&["run", "missing.toml"], 2, "cannot read plan missing.toml");
+    check(&["run", "bad.toml"], 2, "bad.toml:2:1");
+    check(&["run"], 2, "PLAN");
+    check(&["run", "null.toml", "--blocks", "0"], 2, "blocks");
+    check(&["run", "fail.toml"], 4, "told to fail");
+    check(&["run", "half.toml"], 3, "missing");
+    check(&["run", "far.toml"], 4, "host.invalid");
+    check(&["run", "prefix.toml"], 4, "/no/such/prefix");
+    check(&["run", "null.toml", "--store", "no.db"], 4, "no.db");
+    check(&["run", "null.toml", "--report", "file/report"], 4, "file/report");
+    check(&["show", "--store", "nowhere.db"], 4, "nowhere.db");
+    check(&["show", "nothing-of-that-name"], 2, "nothing-of-that-name");
+    check(&["resume", "99"], 2, "99");
+    check(&["ab", "mtu=1500", "--", "true"], 2, "at least two");
+    check(&["ab", "--", "true"], 2, "two commands");
+    check(&["ab", "color=red,blue", "--", "true"], 2, "no setting");
+}
+
+#[test]
+fn two_commands_are_weighed_without_a_plan() {
+    let bench = Bench::new();
+    let run = bench.tenbin(&["ab", "--blocks", "6", "--json", "--", "sleep 0.01", "sleep 0.05"]).output();
+    assert_eq!(run.code, 0, "{}", run.err);
+    let document = json(&run.out);
+    let duration = &document["comparisons"].as_array().unwrap().iter().find(|c| c["metric"] == "duration");
+    assert_eq!(duration.unwrap()["verdict"], "slower");
+    let plan = bench.tenbin(&["ab", "--write-plan", "-", "--", "a \"b\"", "c"]).output();
+    bench.plan("written.toml", &plan.out);
+    let dry = bench.tenbin(&["run", "written.toml", "--dry-run"]).output();
+    assert_eq!(dry.code, 0, "{}", dry.err);
+}
+
+#[test]
+fn a_killed_experiment_is_resumed_where_it_stopped() {
+    let bench = Bench::new();
+    bench.plan("slow.toml", &NULL_PLAN.replace("value = \"1s\"", "value = \"1s\"\ntime = \"100ms\""));
+    let mut killed = bench.tenbin(&["run", "slow.toml", "-q"]).spawn();
+    std::thread::sleep(std::time::Duration::from_millis(700));
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    let before = json(&bench.tenbin(&["show", "--json"]).output().out);
+    let done = |document: &serde_json::Value| -> Vec<(String, i64)> {
+        let schedule = document["schedule"].as_array().unwrap().iter();
+        schedule
+            .filter(|s| s["state"] == "done")
+            .map(|s| (s.to_string(), s["run"].as_i64().unwrap()))
+            .collect()
+    };
+    let first = done(&before);
+    assert!(first.len() < 12, "the run was over before it was killed");
+    let resumed = bench.tenbin(&["resume", "--json"]).output();
+    assert_eq!(resumed.code, 0, "{}", resumed.err);
+    let after = done(&json(&resumed.out));
+    assert_eq!(after.len(), 12);
+    assert!(first.iter().all(|slot| after.contains(slot)), "what was measured stays");
+    assert_eq!(bench.tenbin(&["resume"]).output().code, 2, "nothing is left to resume");
+}
+
+#[test]
+fn ctrl_c_keeps_what_was_measured() {
+    let bench = Bench::new();
+    bench.plan("slow.toml", &NULL_PLAN.replace("value = \"1s\"", "value = \"1s\"\ntime = \"150ms\""));
+    let child = bench.tenbin(&["run", "slow.toml", "-q"]).spawn();
+    std::thread::sleep(std::time::Duration::from_millis(900));
+    let pid = nix::unistd::Pid::from_raw(child.id().try_into().unwrap());
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("tenbin resume"));
+    let shown = json(&bench.tenbin(&["show", "--json"]).output().out);
+    assert!(shown["schedule"].as_array().unwrap().iter().any(|slot| slot["state"] == "done"));
+}

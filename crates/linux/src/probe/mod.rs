@@ -9,9 +9,9 @@ use thiserror::Error;
 
 use crate::sysroot::{ReadError, SysRoot};
 
-mod cpu;
+pub(crate) mod cpu;
 mod kernel;
-mod limits;
+pub(crate) mod limits;
 mod memory;
 mod net;
 mod noise;

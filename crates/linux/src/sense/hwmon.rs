@@ -70,6 +70,11 @@ fn temperatures(sys: &SysRoot) -> Result<Vec<Temperature>, ReadError> {
     Ok(found)
 }
 
+/// The present reading of one sensor's file.
+pub(crate) fn read(sys: &SysRoot, source: &str) -> Option<f64> {
+    milli(&sys.read(source).ok()?)
+}
+
 /// Thousandths of a degree.
 fn milli(text: &str) -> Option<f64> {
     let celsius = text.trim().parse::<i64>().ok()? as f64 / 1000.0;

@@ -39,6 +39,18 @@ impl CpuTimes {
         let busy = self.user.saturating_add(self.system).saturating_add(self.interrupts);
         share(busy, self.total())
     }
+
+    /// What passed since `earlier`. Idle and steal may step back a little; that counts as nothing.
+    pub fn since(&self, earlier: &CpuTimes) -> CpuTimes {
+        CpuTimes {
+            user: self.user.saturating_sub(earlier.user),
+            system: self.system.saturating_sub(earlier.system),
+            idle: self.idle.saturating_sub(earlier.idle),
+            interrupts: self.interrupts.saturating_sub(earlier.interrupts),
+            steal: self.steal.saturating_sub(earlier.steal),
+            running: self.running,
+        }
+    }
 }
 
 fn share(part: u64, whole: u64) -> f64 {
@@ -83,6 +95,8 @@ mod tests {
         assert_eq!((times.total(), times.steal_share(), times.busy_share()), (1000, 0.01, 0.17));
         assert_eq!(parse("cpu 1 2 3 4").unwrap().total(), 10);
         assert_eq!(CpuTimes::default().steal_share(), 0.0);
+        let later = CpuTimes { user: 120, idle: 800, ..parse(text).unwrap() };
+        assert_eq!(later.since(&times), CpuTimes { user: 10, running: 3, ..CpuTimes::default() });
         for junk in ["", "cpu", "cpu a b c d", "cpu 1 2 3", "cpu 1 2 3 99999999999999999999"] {
             assert_eq!(parse(junk), None, "{junk}");
         }

@@ -244,7 +244,8 @@ fn sort_out(path: &str, e: &io::Error) -> ReadError {
     }
 }
 
-fn of_errno(path: &str, errno: Errno) -> ReadError {
+/// What an error of the system means for what stands at `path`.
+pub(crate) fn of_errno(path: &str, errno: Errno) -> ReadError {
     let path = path.to_owned();
     match errno {
         // A driver without the function behind a file says so with EOPNOTSUPP or ENODEV.

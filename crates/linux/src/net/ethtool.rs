@@ -55,21 +55,35 @@ pub fn set_offload(interface: &str, offload: Offload, on: bool) -> Result<(), Ne
     ioctl(interface, (&raw mut value).cast()).map_err(refused(what))
 }
 
+/// What drives an interface.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Driver {
+    /// The driver's name: `mlx5_core`, `veth`.
+    pub driver: String,
+    /// The version of the device's firmware; empty where there is none.
+    pub firmware: String,
+}
+
 /// The driver of an interface.
-pub fn driver(interface: &str) -> Result<String, NetError> {
+pub fn driver(interface: &str) -> Result<Driver, NetError> {
     /// struct ethtool_drvinfo.
     #[repr(C)]
     struct Info {
         command: u32,
         driver: [u8; 32],
-        rest: [u8; 160],
+        version: [u8; 32],
+        firmware: [u8; 32],
+        rest: [u8; 96],
     }
-    let mut info = Info { command: 3, driver: [0; 32], rest: [0; 160] };
+    let mut info = Info { command: 3, driver: [0; 32], version: [0; 32], firmware: [0; 32], rest: [0; 96] };
     ioctl(interface, (&raw mut info).cast()).map_err(refused(format!("read the driver of {interface}")))?;
-    let end = info.driver.iter().position(|b| *b == 0).unwrap_or(info.driver.len());
-    // The rest is there for its size only.
-    let _ = info.rest;
-    Ok(String::from_utf8_lossy(&info.driver[..end]).into_owned())
+    // These are there for their size only.
+    let _ = (info.version, info.rest);
+    let text = |bytes: &[u8]| {
+        let end = bytes.iter().position(|b| *b == 0).unwrap_or(bytes.len());
+        String::from_utf8_lossy(&bytes[..end]).trim().to_owned()
+    };
+    Ok(Driver { driver: text(&info.driver), firmware: text(&info.firmware) })
 }
 
 /// SIOCETHTOOL on `interface` with a command structure, which must be as large as its command demands.

@@ -9,6 +9,7 @@ use thiserror::Error;
 
 use crate::sysroot::{ReadError, SysRoot};
 
+mod ask;
 pub(crate) mod cpu;
 mod kernel;
 pub(crate) mod limits;

@@ -3,6 +3,7 @@
 use tenbin_core::env::{Class, Environment, Fact, FactValue};
 use tenbin_core::unit::Unit;
 
+use super::ask::{self, Answers, offload_key};
 use super::{As, ProbeError, file, note, note_text, pci};
 use crate::sysroot::{ReadError, SysRoot};
 
@@ -23,6 +24,10 @@ const FILES: &[(&str, &str, Class, As)] = &[
 ];
 
 pub fn probe(sys: &SysRoot, env: &mut Environment) -> Result<(), ProbeError> {
+    let mut kept = ask::kept(sys).unwrap_or_else(|e| {
+        env.insert("net.answers", Fact::unreadable(Class::State, "/tenbin/net.json", e.why()));
+        Default::default()
+    });
     for interface in interfaces(sys)? {
         let dir = format!("{NET}/{interface}");
         let key = |name: &str| format!("net.{interface}.{name}");
@@ -40,8 +45,6 @@ pub fn probe(sys: &SysRoot, env: &mut Environment) -> Result<(), ProbeError> {
             Err(e) => down_or(&e, &path),
         };
         env.insert(key("duplex"), duplex);
-        let path = format!("{dir}/device/driver");
-        note_text(env, &key("driver"), Class::Identity, &path, sys.link_name(&path));
         note(env, &key("rx_queues"), Class::State, &format!("{dir}/queues"), queues(sys, &dir, "rx-"));
         note(env, &key("tx_queues"), Class::State, &format!("{dir}/queues"), queues(sys, &dir, "tx-"));
         let device = pci::device_path(sys, &interface);
@@ -52,9 +55,11 @@ pub fn probe(sys: &SysRoot, env: &mut Environment) -> Result<(), ProbeError> {
         if sys.exists(&source) {
             env.insert(key("virtual_function"), Fact::new(Class::Identity, true, source));
         }
-        if let Some((kind, source)) = kind(sys, &dir) {
-            env.insert(key("kind"), Fact::new(Class::Identity, kind, source));
-        }
+        let answers = match sys.is_live() {
+            true => Answers::live(&interface),
+            false => Answers::kept(kept.remove(&interface).unwrap_or_default()),
+        };
+        answered(sys, env, &interface, answers);
     }
     Ok(())
 }
@@ -100,10 +105,52 @@ fn queues(sys: &SysRoot, dir: &str, prefix: &str) -> Result<(FactValue, Option<U
     Ok((FactValue::Int(i64::try_from(count).unwrap_or(i64::MAX)), Some(Unit::Count)))
 }
 
-/// What sort of virtual interface it is, as far as files tell.
-fn kind(sys: &SysRoot, dir: &str) -> Option<(String, String)> {
+/// Notes what the kernel answered.
+fn answered(sys: &SysRoot, env: &mut Environment, interface: &str, answers: Answers) {
+    let dir = format!("{NET}/{interface}");
+    let key = |name: &str| format!("net.{interface}.{name}");
+    let path = format!("{dir}/device/driver");
+    let (source, driver) = match sys.link_name(&path) {
+        Ok(name) => (path.as_str(), Ok(name)),
+        // Virtual interfaces have no device; ethtool names their driver.
+        Err(_) => ("ethtool ETHTOOL_GDRVINFO", answers.driver),
+    };
+    note_text(env, &key("driver"), Class::Identity, source, driver);
+    let firmware = answers.firmware.and_then(|text| match text.as_str() {
+        "" | "N/A" => Err(ReadError::Absent { path: "firmware".to_owned() }),
+        _ => Ok(text),
+    });
+    note_text(env, &key("firmware"), Class::Identity, "ethtool ETHTOOL_GDRVINFO", firmware);
+    let (source, kind) = match answers.kind {
+        Ok(kind) if kind.is_empty() => devtype(sys, &dir),
+        other => ("netlink IFLA_INFO_KIND".to_owned(), other),
+    };
+    note_text(env, &key("kind"), Class::Identity, &source, kind);
+    let segments = answers.gso_max_segs.map(|n| (FactValue::Int(n), Some(Unit::Count)));
+    note(env, &key("gso_max_segs"), Class::State, "netlink IFLA_GSO_MAX_SEGS", segments);
+    note_text(env, &key("qdisc"), Class::State, "netlink RTM_GETQDISC", answers.qdisc);
+    if let Some(bucket) = answers.tbf {
+        let rate = i64::try_from(bucket.rate).unwrap_or(i64::MAX);
+        for (name, value, unit) in [
+            ("tbf.rate", rate, Unit::BitPerSecond),
+            ("tbf.burst", i64::from(bucket.burst), Unit::Byte),
+            ("tbf.overhead", i64::from(bucket.overhead), Unit::Byte),
+        ] {
+            env.insert(key(name), Fact::new(Class::State, value, "netlink RTM_GETQDISC").in_unit(unit));
+        }
+    }
+    for (offload, on) in answers.offloads {
+        let on = on.map(|on| (FactValue::Bool(on), None));
+        note(env, &key(&format!("offload.{}", offload_key(offload))), Class::State, "ethtool", on);
+    }
+}
+
+/// What sort of interface it is as far as files tell: `bridge`, `vlan`, `wlan`. Plain hardware has none.
+fn devtype(sys: &SysRoot, dir: &str) -> (String, Result<String, ReadError>) {
     let source = format!("{dir}/uevent");
-    let text = sys.read(&source).ok()?;
-    let kind = text.lines().find_map(|line| line.strip_prefix("DEVTYPE="))?;
-    Some((kind.to_owned(), source))
+    let kind = sys.read(&source).and_then(|text| {
+        let kind = text.lines().find_map(|line| line.strip_prefix("DEVTYPE="));
+        kind.map(str::to_owned).ok_or_else(|| ReadError::Absent { path: source.clone() })
+    });
+    (source, kind)
 }

@@ -69,7 +69,13 @@ fn a_small_virtual_machine() {
     check(&env, "net.eth0.rx_queues", "1 count");
     check(&env, "net.ifb0.speed", "error: invalid argument: the interface is down or has no such thing");
     check(&env, "net.ifb0.carrier", "error: invalid argument...");
-    check(&env, "net.ifb0.driver", "absent");
+    check(&env, "net.ifb0.driver", "ifb");
+    check(&env, "net.ifb0.kind", "ifb");
+    check(&env, "net.eth0.kind", "absent");
+    check(&env, "net.eth0.qdisc", "fq_codel");
+    check(&env, "net.eth0.firmware", "absent");
+    check(&env, "net.eth0.offload.gro", "on");
+    check(&env, "net.eth0.tbf.rate", "no fact");
     check(&env, "pci.0000:00:03.0.vendor", "0x1af4");
     check(&env, "pci.0000:00:03.0.link_speed", "absent");
     check(&env, "pci.0000:00:03.0.path_rate", "no fact");
@@ -98,6 +104,7 @@ fn a_server_whose_fast_port_sits_behind_a_narrow_hop() {
     check(&env, "kernel.lsm", "error: permission denied");
     check(&env, "memory.numa_nodes", "2 count");
     check(&env, "net.enp61s0f0np0.driver", "mlx5_core");
+    check(&env, "net.enp61s0f0np0.firmware", "14.32.1010 (MT_0000000080)");
     check(&env, "net.enp61s0f0np0.speed", "25000000000 bit/s");
     check(&env, "net.enp61s0f0np0.duplex", "full");
     check(&env, "net.enp61s0f0np0.mtu", "9000 byte");
@@ -133,6 +140,17 @@ fn a_server_whose_fast_port_sits_behind_a_narrow_hop() {
 #[test]
 fn a_lab_host() {
     let env = probed("lab-veth");
+    check(&env, "net.lab0.driver", "veth");
+    check(&env, "net.lab0.kind", "veth");
+    check(&env, "net.lab0.qdisc", "tbf");
+    check(&env, "net.lab0.tbf.rate", "25000000000 bit/s");
+    check(&env, "net.lab0.tbf.burst", "8388608 byte");
+    check(&env, "net.lab0.tbf.overhead", "24 byte");
+    check(&env, "net.lab0.gso_max_segs", "1 count");
+    check(&env, "net.lab0.offload.tso", "off");
+    check(&env, "net.lab0.offload.tx_checksum", "off");
+    check(&env, "net.lo.driver", "absent");
+    check(&env, "net.lo.offload.tso", "absent");
     check(&env, "net.lab0.speed", "10000000000 bit/s");
     check(&env, "net.lab0.mtu", "9000 byte");
     check(&env, "net.lab0.pci", "no fact");

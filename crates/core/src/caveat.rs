@@ -24,6 +24,10 @@ pub enum CaveatKind {
     UnitCorrected,
     /// A figure was worked out again from the samples.
     Recomputed,
+    /// The tool printed a deviation that its own samples contradict.
+    BiasedDeviation,
+    /// The tool counted errors among what it received.
+    CountedAsReceived,
     /// Nothing arrived.
     NothingDelivered,
     /// One run each: no statement about configurations.

@@ -1,1 +1,71 @@
-//! placeholder
+//! Text of other tools into samples and back: one folder a tool. Pure: text comes in as bytes, leaves as text.
+//!
+//! A tool is one folder and one line in [`FORMATS`]; one whose tables are imitated has a line in [`VIEWS`] too.
+
+use std::fmt;
+use std::io::{self, BufRead};
+
+use tenbin_core::run::Run;
+
+pub mod ping;
+
+/// Text that a tool writes and that can be read back into runs.
+pub trait Format: Sync {
+    /// The tool's name, as in [`Run::tool`].
+    fn name(&self) -> &'static str;
+
+    /// Whether a file that begins with `head` looks like this tool's. Says yes for its own text only.
+    fn sniff(&self, head: &[u8]) -> bool;
+
+    /// Reads a file: every run in it goes to `out`, in file order. What can't be read becomes a caveat of the
+    /// run. The caller fills in [`Run::source`].
+    fn parse(&self, input: &mut dyn BufRead, out: &mut dyn RunSink) -> Result<(), ParseError>;
+}
+
+/// A table as a tool prints it. `parse(print(x)) == x` for what the tool would print.
+pub trait View: Sync {
+    /// The tool's name.
+    fn name(&self) -> &'static str;
+
+    /// Prints `run` as the tool would.
+    fn print(&self, run: &Run, out: &mut dyn fmt::Write) -> fmt::Result;
+}
+
+/// Takes runs as they are read.
+pub trait RunSink {
+    /// The next run of the file.
+    fn run(&mut self, run: Run);
+}
+
+impl RunSink for Vec<Run> {
+    fn run(&mut self, run: Run) {
+        self.push(run);
+    }
+}
+
+/// Why a file gave no run. The caller knows the file's name.
+#[derive(Debug, thiserror::Error)]
+pub enum ParseError {
+    /// The file could not be read to its end.
+    #[error("cannot read it to its end: {0}")]
+    Read(#[from] io::Error),
+    /// The tool's text, but without a single value.
+    #[error("{tool} measured nothing: {said}")]
+    NothingMeasured {
+        /// The tool.
+        tool: &'static str,
+        /// Its own message, or what is missing.
+        said: String,
+    },
+}
+
+/// Every format, in the order they are asked.
+pub static FORMATS: &[&dyn Format] = &[&ping::Ping];
+
+/// Every table that is imitated.
+pub static VIEWS: &[&dyn View] = &[&ping::Ping];
+
+/// The format that recognises `head`.
+pub fn recognise(head: &[u8]) -> Option<&'static dyn Format> {
+    FORMATS.iter().copied().find(|format| format.sniff(head))
+}

@@ -273,6 +273,7 @@ impl Subject {
             if let Some(other) = verdict::without_far_runs(&pairs, plan.margin, higher)
                 && other.verdict != result.verdict
                 && result.verdict != Verdict::DescriptionOnly
+                && other.verdict != Verdict::NeedMoreBlocks
             {
                 let text = format!(
                     "{names}: without far runs (3 interquartile ranges) the verdict would be \"{}\"",

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use tenbin_core::recorder::Recorder;
 use tenbin_engines::{RunError, Stop};
 use tenbin_linux::set::{self, Applied, Setting};
-use tenbin_linux::{net, probe, sysroot::SysRoot};
+use tenbin_linux::{net, probe, sense, sysroot::SysRoot};
 
 use super::protocol::{self, Failure, Measured, Numbered, Reply, Request, Watched};
 
@@ -192,20 +192,27 @@ impl Shared {
 }
 
 fn measure(
-    _sys: &SysRoot,
-    _watch: Option<&Watched>,
+    sys: &SysRoot,
+    watch: Option<&Watched>,
     mut recorder: Recorder,
     work: impl FnOnce(&mut Recorder) -> Result<(), RunError>,
 ) -> Reply {
+    let watch = watch.map(|watched| sense::Watch::start(sys, &watched.interfaces));
     let result = work(&mut recorder);
+    let sensed = watch.map(sense::Watch::finish);
     match result {
         Ok(()) => {
-            let measured = Measured {
+            let mut measured = Measured {
                 series: recorder.series,
                 facts: recorder.facts,
                 caveats: recorder.caveats,
                 ..Measured::default()
             };
+            if let Some(sensed) = sensed {
+                measured.telemetry = sensed.series;
+                measured.taint = Some(sensed.taint);
+                measured.caveats.extend(sensed.caveats);
+            }
             Reply::Measured(Box::new(measured))
         }
         Err(RunError::Interrupted) => {

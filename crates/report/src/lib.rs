@@ -10,6 +10,8 @@ pub mod json;
 pub mod text;
 mod words;
 
+pub use words::fact as fact_text;
+
 /// What a report says about its own making.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct About {

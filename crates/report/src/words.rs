@@ -238,6 +238,7 @@ pub fn fact(fact: &Fact) -> String {
 pub fn fact_value(value: &FactValue, unit: Option<Unit>) -> String {
     match (value, unit) {
         (FactValue::Int(n), Some(Unit::Byte)) if *n < 1 << 20 => format!("{n} B"),
+        (FactValue::Int(n), Some(Unit::Count | Unit::None)) => n.to_string(),
         (FactValue::Int(n), Some(unit)) => fact_number(*n as f64, unit),
         (FactValue::Num(x), Some(unit)) => fact_number(*x, unit),
         (value, _) => value.to_string(),

@@ -23,6 +23,8 @@ pub enum Verb {
     Ab(AbArgs),
     /// Three lessons on this machine in a minute
     Demo(DemoArgs),
+    /// What this machine is, every ceiling with its steps, what would spoil a result now
+    Probe(ProbeArgs),
     /// Go on with an experiment that was cut short; only the missing runs are made
     Resume(ResumeArgs),
     /// List the experiments in the store
@@ -91,6 +93,17 @@ pub struct ResumeArgs {
     #[command(flatten)]
     #[allow(missing_docs, reason = "its own type says it")]
     pub output: OutputArgs,
+}
+
+/// Arguments of `probe`.
+#[derive(Debug, Args)]
+pub struct ProbeArgs {
+    /// Look at the machine kept in a directory with proc/, sys/ and etc/ instead of this one
+    #[arg(long, value_name = "DIR")]
+    pub sysroot: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Arguments of `list`.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::unit::Unit;
 
 pub mod ethernet;
+pub mod pcie;
 pub use ethernet::{Ip, NoCeiling, Transport, for_environment};
 
 /// A physical limit with its derivation.

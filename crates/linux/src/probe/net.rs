@@ -93,7 +93,7 @@ fn down_or(e: &ReadError, path: &str) -> Fact {
     match e {
         ReadError::Absent { .. } => Fact::absent(Class::State, path),
         ReadError::Unreadable { why, .. } if why.starts_with("invalid argument") => {
-            Fact::unreadable(Class::State, path, format!("{why}: the interface is down or has no such thing"))
+            Fact::unreadable(Class::State, path, format!("{why}: down, or a link without it"))
         }
         e => Fact::unreadable(Class::State, path, e.why()),
     }

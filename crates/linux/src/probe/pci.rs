@@ -1,5 +1,6 @@
 //! The PCI Express links of network interfaces: the device's own and every one on the way to the CPU.
 
+use tenbin_core::ceiling::pcie::data_rate;
 use tenbin_core::env::{Class, Environment, Fact, FactValue};
 use tenbin_core::unit::Unit;
 
@@ -135,17 +136,6 @@ fn parse_width(text: &str) -> Result<Option<i64>, ()> {
     }
 }
 
-/// What `lanes` at a signalling rate of `speed` bit/s carry after line coding, in bit/s.
-pub(crate) fn data_rate(speed: f64, lanes: f64) -> f64 {
-    let code = match speed {
-        s if s < 6e9 => 8.0 / 10.0,
-        s if s < 40e9 => 128.0 / 130.0,
-        // Generation 6: 236 of the 256 bytes of a FLIT carry packets.
-        _ => 236.0 / 256.0,
-    };
-    speed * lanes * code
-}
-
 /// The total of an AER counter file, whose last line is `TOTAL_ERR_COR 0`.
 pub(crate) fn aer_total(text: &str) -> Option<i64> {
     let line = text.lines().find(|line| line.starts_with("TOTAL_"))?;
@@ -186,21 +176,6 @@ mod tests {
             ("", Err(())),
         ] {
             assert_eq!(parse_width(text), expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn data_rates() {
-        // (GT/s, lanes, Gbit/s)
-        for (speed, lanes, expected) in [
-            (2.5, 1.0, 2.0),
-            (5.0, 4.0, 16.0),
-            (8.0, 4.0, 31.5),
-            (8.0, 8.0, 63.0),
-            (16.0, 16.0, 252.1),
-            (64.0, 4.0, 236.0),
-        ] {
-            assert!((data_rate(speed * 1e9, lanes) / 1e9 - expected).abs() < 0.05, "{speed} x{lanes}");
         }
     }
 

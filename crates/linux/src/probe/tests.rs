@@ -67,7 +67,7 @@ fn a_small_virtual_machine() {
     check(&env, "net.eth0.carrier", "on");
     check(&env, "net.eth0.pci", "0000:00:03.0");
     check(&env, "net.eth0.rx_queues", "1 count");
-    check(&env, "net.ifb0.speed", "error: invalid argument: the interface is down or has no such thing");
+    check(&env, "net.ifb0.speed", "error: invalid argument: down, or a link without it");
     check(&env, "net.ifb0.carrier", "error: invalid argument...");
     check(&env, "net.ifb0.driver", "ifb");
     check(&env, "net.ifb0.kind", "ifb");

@@ -1,11 +1,10 @@
 //! What of a machine's facts would spoil or limit a result now.
 
 use tenbin_core::caveat::{Caveat, CaveatKind};
-use tenbin_core::env::Environment;
+use tenbin_core::ceiling::pcie::data_rate;
+use tenbin_core::env::{Environment, FactValue};
 use tenbin_core::quantity::human;
 use tenbin_core::unit::Unit;
-
-use super::pci;
 
 /// A fact that should stay below a limit. The limits are guesses from experience.
 struct Limit {
@@ -103,9 +102,9 @@ fn links(env: &Environment, found: &mut Vec<Caveat>) {
         let Some(interface) = key.strip_prefix("net.").and_then(|rest| rest.strip_suffix(".pci")) else {
             continue;
         };
-        let Some(tenbin_core::env::FactValue::Text(bdf)) = &fact.value else { continue };
+        let Some(FactValue::Text(bdf)) = &fact.value else { continue };
         let link = |bdf: &str, name: &str| env.number(&format!("pci.{bdf}.{name}"));
-        let link_rate = |speed: &str, width: &str| Some(pci::data_rate(link(bdf, speed)?, link(bdf, width)?));
+        let link_rate = |speed: &str, width: &str| Some(data_rate(link(bdf, speed)?, link(bdf, width)?));
         let shown = |speed: Option<f64>, width: Option<f64>| match (speed, width) {
             (Some(speed), Some(width)) => format!("{} GT/s x{width}", speed / 1e9),
             _ => "an unknown link".to_owned(),

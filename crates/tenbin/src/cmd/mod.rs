@@ -7,6 +7,7 @@ mod demo;
 mod experiment;
 mod import;
 mod list;
+mod probe;
 mod report;
 mod resume;
 mod run;
@@ -21,6 +22,7 @@ pub fn dispatch(verb: Verb) -> Outcome {
         Verb::Run(args) => run::run(&args),
         Verb::Ab(args) => ab::ab(&args),
         Verb::Demo(args) => demo::demo(&args),
+        Verb::Probe(args) => probe::probe(&args),
         Verb::Resume(args) => resume::resume(&args),
         Verb::List(args) => list::list(&args),
         Verb::Show(args) => show::show(&args),

@@ -13,6 +13,7 @@ use tenbin_core::recorder::Recorder;
 use tenbin_core::spec::EngineSpec;
 
 pub mod external;
+pub mod iperf3;
 pub mod null;
 pub mod ping;
 
@@ -115,7 +116,7 @@ pub enum RunError {
 }
 
 /// Every engine, in the order help lists them.
-pub static ENGINES: &[&dyn Engine] = &[&null::Null, &ping::Ping, &external::External];
+pub static ENGINES: &[&dyn Engine] = &[&null::Null, &ping::Ping, &iperf3::Iperf3, &external::External];
 
 /// The engine of that name.
 pub fn find(name: &str) -> Option<&'static dyn Engine> {

@@ -7,6 +7,7 @@ use std::io::{self, BufRead};
 
 use tenbin_core::run::Run;
 
+pub mod iperf3;
 pub mod ping;
 
 /// Text that a tool writes and that can be read back into runs.

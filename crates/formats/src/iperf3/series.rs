@@ -1,0 +1,139 @@
+//! From rows to series, with the params that every iperf3 figure carries.
+//!
+//! Interval rows are samples at the interval's end. Rows of the whole test carry `window: "total"`. A lone stream is
+//! the whole: it carries no `stream`, and the sum that repeats it is left out. Warm-up intervals are no samples.
+
+use tenbin_core::metric::{
+    Better, CPU_UTILIZATION, CWND, LOSS, Metric, RETRANSMITS, RTT, THROUGHPUT, TRANSFERRED,
+};
+use tenbin_core::sample::{Params, Sample, Series};
+use tenbin_core::unit::Unit;
+
+use super::model::{Cpu, Direction, Row, Side, Test};
+
+/// Variation of the transit time of datagrams.
+pub const JITTER: Metric = Metric::new("jitter", Unit::Second, Better::Lower);
+/// Datagrams that did not arrive.
+pub const PACKETS_LOST: Metric = Metric::new("packets_lost", Unit::Count, Better::Lower);
+/// Datagrams that came after a later one.
+pub const REORDERED: Metric = Metric::new("reordered", Unit::Count, Better::Lower);
+
+/// Every series of a test, in the order of its rows.
+pub fn of(test: &Test) -> Vec<Series> {
+    let mut out = Builder { series: Vec::new(), both: test.start.bidir };
+    for interval in &test.intervals {
+        for row in told(&interval.streams, &interval.sums).filter(|row| !row.omitted) {
+            out.row(row, false, is_lone(&interval.streams, row));
+        }
+    }
+    if let Some(end) = &test.end {
+        for row in told(&end.streams, &end.sums) {
+            out.row(row, true, is_lone(&end.streams, row));
+        }
+        let local = local_side(test);
+        for (cpu, side) in [(end.cpu_local, local), (end.cpu_remote, local.other())] {
+            if let Some(Cpu { total, .. }) = cpu {
+                let params = Params::from([("side".into(), side.word().into()), total_window()]);
+                out.push(&CPU_UTILIZATION, params, None, total, true);
+            }
+        }
+    }
+    out.series
+}
+
+/// The side of the program that tells; in a bidirectional test that of its first streams.
+pub fn local_side(test: &Test) -> Side {
+    let client = test.start.role == super::model::Role::Client;
+    if client != test.start.reverse { Side::Sender } else { Side::Receiver }
+}
+
+/// All rows that say something of their own: the sum of a single stream does not.
+fn told<'a>(streams: &'a [Row], sums: &'a [Row]) -> impl Iterator<Item = &'a Row> {
+    let repeats = |sum: &&Row| streams.iter().filter(|row| same_place(row, sum)).count() == 1;
+    streams.iter().chain(sums.iter().filter(move |sum| !repeats(sum)))
+}
+
+fn same_place(a: &Row, b: &Row) -> bool {
+    a.direction == b.direction && a.side == b.side
+}
+
+fn is_lone(streams: &[Row], row: &Row) -> bool {
+    streams.iter().filter(|other| same_place(other, row)).count() <= 1
+}
+
+fn total_window() -> (String, tenbin_core::sample::Param) {
+    ("window".into(), "total".into())
+}
+
+struct Builder {
+    series: Vec<Series>,
+    both: bool,
+}
+
+impl Builder {
+    fn row(&mut self, row: &Row, total: bool, lone: bool) {
+        let params = |side: Side| {
+            let mut params = Params::from([("side".to_owned(), side.word().into())]);
+            if let Some(stream) = row.stream
+                && !lone
+            {
+                params.insert("stream".into(), stream.into());
+            }
+            if self.both || row.direction == Direction::Reverse {
+                params.insert("direction".into(), row.direction.word().into());
+            }
+            if total {
+                params.extend([total_window()]);
+            }
+            params
+        };
+        let (here, sender, receiver) = (params(row.side), params(Side::Sender), params(Side::Receiver));
+        let at = Some(row.end);
+        let mut push = |metric: &Metric, params: &Params, value: Option<f64>| {
+            if let Some(value) = value.filter(|value| value.is_finite()) {
+                self.push(metric, params.clone(), at, value, total);
+            }
+        };
+        push(&THROUGHPUT, &here, row.bits_per_second);
+        push(&TRANSFERRED, &here, row.bytes);
+        push(&RETRANSMITS, &sender, row.retransmits);
+        // Of a total this is the largest of all intervals: a figure of another kind.
+        push(&CWND, &sender, row.cwnd_bytes.filter(|_| !total));
+        push(&RTT, &sender, row.rtt_seconds);
+        push(&JITTER, &receiver, row.jitter_seconds);
+        push(&PACKETS_LOST, &receiver, row.lost_packets);
+        push(&REORDERED, &receiver, row.out_of_order);
+        let loss = match (row.lost_packets, row.packets) {
+            (Some(lost), Some(packets)) if packets > 0.0 && lost >= 0.0 && lost <= packets => {
+                Some(lost / packets)
+            }
+            _ => None,
+        };
+        push(&LOSS, &receiver, loss);
+        if let (Some(_), Some(printed)) = (loss, row.lost_ratio)
+            && total
+            && let Some(series) = self.series.last_mut()
+        {
+            series.reported.insert("mean".into(), printed);
+        }
+    }
+
+    fn push(&mut self, metric: &Metric, params: Params, at: Option<f64>, value: f64, total: bool) {
+        let found = self.series.iter().position(|s| s.metric == *metric && s.params == params);
+        let index = found.unwrap_or_else(|| {
+            self.series.push(Series {
+                metric: metric.clone(),
+                params,
+                headline: None,
+                samples: Vec::new(),
+                reported: Default::default(),
+            });
+            self.series.len() - 1
+        });
+        let series = &mut self.series[index];
+        series.samples.push(Sample { at, value });
+        if total {
+            series.reported.insert("mean".into(), value);
+        }
+    }
+}

@@ -1,22 +1,30 @@
-//! Two hosts on this machine: anonymous network namespaces joined by a veth pair.
+//! Two hosts on this machine: anonymous network namespaces joined by a veth pair. Start at [`Lab::up`].
 //!
 //! Nothing has a name outside this process: the namespaces live as long as it does, so that even `kill -9` leaves
-//! nothing behind. Works as root, and as any user where user namespaces are allowed.
+//! nothing behind. Works as root, and as any user where user namespaces are allowed
+//! ([`enter_user_namespace_if_needed`]). The sysctls of a host are the kernel's own defaults, but for
+//! `ping_group_range`, which is opened.
 
-use std::fs::{self, File};
+mod namespace;
+#[cfg(test)]
+pub(crate) mod tests;
+
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::mpsc::channel;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 use std::thread::{Builder, JoinHandle};
 
-use nix::errno::Errno;
-use nix::mount::{MsFlags, mount};
-use nix::sched::{CloneFlags, setns, unshare};
+use nix::sched::{CloneFlags, setns};
+use nix::sys::prctl;
+use nix::sys::signal::Signal;
 use serde::{Deserialize, Serialize};
 
-use crate::net::{self, NetError};
-use crate::set::{self, SetError};
+use crate::net::{self, Address, NetError, VethEnd, why};
+use crate::set::{self, Flags, SetError};
+
+pub use namespace::enter_user_namespace_if_needed;
 
 /// The name of each host's interface.
 pub const INTERFACE: &str = "eth0";
@@ -30,14 +38,14 @@ pub struct LabSpec {
     pub link: LinkSpec,
 }
 
-/// A link between two lab hosts.
+/// A link between two lab hosts. Both directions are alike.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LinkSpec {
     /// Token bucket rate in bit/s on both ends; none: as fast as the machine.
     pub rate_bps: Option<u64>,
     /// Token bucket size in bytes.
     pub burst_bytes: u64,
-    /// Bytes counted on top of every packet.
+    /// Bytes counted on top of every packet, which the bucket sees with its Ethernet header of 14.
     pub overhead_bytes: u32,
     /// One segment per packet, so that the bucket sees what a wire would.
     pub wire_segments: bool,
@@ -47,242 +55,9 @@ pub struct LinkSpec {
     pub mtu: u32,
 }
 
-/// Why there is no lab.
-#[derive(Debug, thiserror::Error)]
-pub enum LabError {
-    /// Namespaces are refused.
-    #[error("cannot make a lab host: {what}: {source}\nhint: {hint}")]
-    Forbidden {
-        /// What was attempted.
-        what: &'static str,
-        /// The kernel's reason.
-        source: io::Error,
-        /// The cure.
-        hint: &'static str,
-    },
-    /// The system failed a call.
-    #[error("cannot make a lab host: {what}: {source}")]
-    Io {
-        /// What was attempted.
-        what: &'static str,
-        /// The reason.
-        source: io::Error,
-    },
-    /// A link or address was refused.
-    #[error("cannot make the lab's link: {0}")]
-    Net(#[from] NetError),
-    /// A property of the link was refused.
-    #[error("cannot make the lab's link: {0}")]
-    Set(#[from] SetError),
-    /// A lab has two hosts.
-    #[error("a lab joins two hosts, not {0}")]
-    NotTwo(usize),
-    /// No host of that name.
-    #[error("the lab has no host {0}")]
-    NoHost(String),
-}
-
-fn io_error(what: &'static str) -> impl FnOnce(io::Error) -> LabError {
-    move |source| LabError::Io { what, source }
-}
-
-/// Makes this process root in a user namespace of its own, where it lacks the right to make network namespaces.
-/// Must be called before the process has a second thread.
-pub fn enter_user_namespace_if_needed() -> Result<(), LabError> {
-    if may_administer() {
-        return Ok(());
-    }
-    let (user, group) = (nix::unistd::geteuid(), nix::unistd::getegid());
-    unshare(CloneFlags::CLONE_NEWUSER).map_err(|e| LabError::Forbidden {
-        what: "unshare a user namespace",
-        source: e.into(),
-        hint: user_namespace_hint(),
-    })?;
-    // Without the right to change groups an ordinary user may map its own group.
-    fs::write("/proc/self/setgroups", "deny").map_err(io_error("write setgroups"))?;
-    fs::write("/proc/self/uid_map", format!("0 {user} 1")).map_err(io_error("write uid_map"))?;
-    fs::write("/proc/self/gid_map", format!("0 {group} 1")).map_err(io_error("write gid_map"))
-}
-
-fn user_namespace_hint() -> &'static str {
-    let zero = |path: &str| fs::read_to_string(path).is_ok_and(|text| text.trim() == "0");
-    if zero("/proc/sys/user/max_user_namespaces") {
-        "run as root, or allow user namespaces: sysctl user.max_user_namespaces=10000"
-    } else if zero("/proc/sys/kernel/unprivileged_userns_clone") {
-        "run as root, or allow user namespaces: sysctl kernel.unprivileged_userns_clone=1"
-    } else {
-        "run as root; AppArmor, seccomp or a container may forbid user namespaces here"
-    }
-}
-
-/// Whether this process has CAP_SYS_ADMIN and CAP_NET_ADMIN.
-fn may_administer() -> bool {
-    const NET_ADMIN: u64 = 1 << 12;
-    const SYS_ADMIN: u64 = 1 << 21;
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
-    let effective = effective.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok()).unwrap_or(0);
-    effective & (NET_ADMIN | SYS_ADMIN) == NET_ADMIN | SYS_ADMIN
-}
-
-/// Two hosts that are up.
-pub struct Lab {
-    hosts: Vec<LabHost>,
-}
-
-struct LabHost {
-    name: String,
-    namespace: OwnedFd,
-    address: IpAddr,
-}
-
-impl Lab {
-    /// Makes the hosts and their link. The first is 10.117.0.1 and fd00:7e::1, the second 10.117.0.2 and fd00:7e::2.
-    pub fn up(spec: &LabSpec) -> Result<Lab, LabError> {
-        if spec.names.len() != 2 {
-            return Err(LabError::NotTwo(spec.names.len()));
-        }
-        let mut hosts = Vec::new();
-        for (index, name) in spec.names.iter().enumerate() {
-            let address = IpAddr::V4(Ipv4Addr::new(10, 117, 0, index as u8 + 1));
-            hosts.push(LabHost { name: name.clone(), namespace: new_namespace()?, address });
-        }
-        let lab = Lab { hosts };
-        let [first, second] = [0, 1].map(|index| &lab.hosts[index]);
-        let far = second.namespace.try_clone().map_err(io_error("keep a namespace"))?;
-        first.run(move || net::make_veth(INTERFACE, far.as_fd(), [mac(1), mac(2)]))??;
-        for (index, host) in lab.hosts.iter().enumerate() {
-            let (address, link) = (host.address, spec.link.clone());
-            host.run(move || prepare(address, index as u16 + 1, &link))??;
-        }
-        Ok(lab)
-    }
-
-    /// The address of a host.
-    pub fn address(&self, name: &str) -> Option<IpAddr> {
-        self.hosts.iter().find(|host| host.name == name).map(|host| host.address)
-    }
-
-    /// Runs `work` in a thread that lives on the host `name`. Threads and programs that it starts do so too.
-    pub fn spawn(
-        &self,
-        name: &str,
-        work: impl FnOnce() + Send + 'static,
-    ) -> Result<JoinHandle<()>, LabError> {
-        let host = self.hosts.iter().find(|host| host.name == name);
-        host.ok_or_else(|| LabError::NoHost(name.to_owned()))?.spawn(work)
-    }
-}
-
-impl LabHost {
-    fn spawn(&self, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, LabError> {
-        let namespace = self.namespace.try_clone().map_err(io_error("keep a namespace"))?;
-        let (sender, entered) = channel();
-        let thread = Builder::new().name(format!("lab {}", self.name)).spawn(move || {
-            let result = setns(namespace, CloneFlags::CLONE_NEWNET);
-            // The other end waits for this very message.
-            let _ = sender.send(result);
-            if result.is_ok() {
-                show_own_interfaces();
-                work();
-            }
-        });
-        let thread = thread.map_err(io_error("start a thread"))?;
-        match entered.recv() {
-            Ok(Ok(())) => Ok(thread),
-            Ok(Err(e)) => Err(LabError::Io { what: "enter a namespace", source: e.into() }),
-            Err(_) => Err(LabError::Io { what: "enter a namespace", source: thread_ended() }),
-        }
-    }
-
-    /// Runs `work` on the host and waits for what it gives.
-    fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, LabError> {
-        let (sender, given) = channel();
-        self.spawn(move || {
-            // Whoever waits for it is the caller of this function.
-            let _ = sender.send(work());
-        })?;
-        given.recv().map_err(|_| LabError::Io { what: "work on a lab host", source: thread_ended() })
-    }
-}
-
-fn thread_ended() -> io::Error {
-    io::Error::other("its thread ended early")
-}
-
-/// A new network namespace, kept by its descriptor.
-fn new_namespace() -> Result<OwnedFd, LabError> {
-    let thread = Builder::new().spawn(|| {
-        unshare(CloneFlags::CLONE_NEWNET)?;
-        let file = File::open("/proc/thread-self/ns/net")
-            .map_err(|e| Errno::from_raw(e.raw_os_error().unwrap_or(0)))?;
-        Ok(OwnedFd::from(file))
-    });
-    let thread = thread.map_err(io_error("start a thread"))?;
-    let made: Result<OwnedFd, Errno> =
-        thread.join().map_err(|_| LabError::Io { what: "make a namespace", source: thread_ended() })?;
-    made.map_err(|e| match e {
-        Errno::EPERM | Errno::ENOSPC => LabError::Forbidden {
-            what: "unshare a network namespace",
-            source: e.into(),
-            hint: user_namespace_hint(),
-        },
-        other => LabError::Io { what: "make a namespace", source: other.into() },
-    })
-}
-
-/// What a new host needs before it can be used; runs on the host.
-fn prepare(address: IpAddr, number: u16, link: &LinkSpec) -> Result<(), LabError> {
-    net::up("lo")?;
-    net::add_address(INTERFACE, address, 24)?;
-    net::set_mtu(INTERFACE, link.mtu)?;
-    net::up(INTERFACE)?;
-    // A kernel without IPv6 makes a lab without IPv6.
-    let _ = net::add_address(INTERFACE, IpAddr::V6(Ipv6Addr::new(0xfd00, 0x7e, 0, 0, 0, 0, 0, number)), 64);
-    set::shape(INTERFACE, link)?;
-    allow_datagram_echo();
-    Ok(())
-}
-
-/// Lets echo requests go through datagram sockets. Raw ones serve where this is refused.
-fn allow_datagram_echo() {
-    const RANGE: &str = "/proc/sys/net/ipv4/ping_group_range";
-    // In a user namespace only the groups that are mapped can be named: the one of the user.
-    let _ = fs::write(RANGE, "0 2147483647").or_else(|_| fs::write(RANGE, "0 0"));
-}
-
-/// Mounts a /sys in which this thread sees the interfaces of its own namespace. Where that is refused /sys goes on
-/// showing the first namespace's, and facts are read by netlink.
-fn show_own_interfaces() {
-    let nothing: Option<&str> = None;
-    let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
-    let _ = unshare(CloneFlags::CLONE_NEWNS)
-        .and_then(|()| mount(nothing, "/", nothing, private, nothing))
-        .and_then(|()| mount(Some("sysfs"), "/sys", Some("sysfs"), MsFlags::empty(), nothing));
-}
-
-/// The same hardware addresses in every lab, so that captures of two runs compare.
-const fn mac(host: u8) -> [u8; 6] {
-    [0x02, 0x74, 0x65, 0x6e, 0x00, host]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::set::{Setting, apply, restore};
-    use std::io::{Read, Write};
-    use std::net::{TcpListener, TcpStream};
-
-    fn lab(link: LinkSpec) -> Option<Lab> {
-        if !may_administer() {
-            assert!(std::env::var_os("CI").is_none(), "CI is root");
-            println!("skipped: needs root");
-            return None;
-        }
-        Some(Lab::up(&LabSpec { names: vec!["left".to_owned(), "right".to_owned()], link }).unwrap())
-    }
-
-    fn plain() -> LinkSpec {
+impl Default for LinkSpec {
+    /// MTU 1500, no bucket (8 MB if it gets one), the kernel's offloads.
+    fn default() -> LinkSpec {
         LinkSpec {
             rate_bps: None,
             burst_bytes: 8_000_000,
@@ -292,82 +67,266 @@ mod tests {
             mtu: 1500,
         }
     }
+}
 
-    #[test]
-    fn hosts_reach_each_other_and_see_their_own_interfaces() {
-        let Some(lab) = lab(plain()) else { return };
-        let (sender, listening) = channel();
-        let server = lab
-            .spawn("right", move || {
-                let listener = TcpListener::bind("10.117.0.2:0").unwrap();
-                sender.send(listener.local_addr().unwrap()).unwrap();
-                listener.accept().unwrap().0.write_all(b"hello").unwrap();
-            })
-            .unwrap();
-        let address = listening.recv().unwrap();
-        let text = lab.hosts[0].run(move || {
-            let mut text = String::new();
-            TcpStream::connect(address).unwrap().read_to_string(&mut text).unwrap();
-            text
-        });
-        assert_eq!(text.unwrap(), "hello");
-        server.join().unwrap();
-        let seen = lab.hosts[0].run(|| {
-            let mut names: Vec<_> =
-                fs::read_dir("/sys/class/net").unwrap().map(|e| e.unwrap().file_name()).collect();
-            names.sort();
-            names
-        });
-        assert!(seen.unwrap().iter().any(|name| name == INTERFACE));
-        let route = lab.hosts[0].run(move || net::route_to(address.ip())).unwrap().unwrap();
-        assert_eq!((route.interface.as_str(), route.source), (INTERFACE, lab.address("left")));
+/// Why there is no lab.
+#[derive(Debug, thiserror::Error)]
+pub enum LabError {
+    /// Namespaces are refused.
+    #[error("cannot {what}: {}\nhint: {hint}", why(.source))]
+    Forbidden {
+        /// What was attempted.
+        what: &'static str,
+        /// The kernel's reason.
+        source: io::Error,
+        /// The cure.
+        hint: String,
+    },
+    /// The kernel lets only processes of one thread change their user namespace.
+    #[error("cannot make a user namespace: this process already has {threads} threads\nhint: run as root")]
+    Threads {
+        /// How many.
+        threads: u64,
+    },
+    /// The system failed a call.
+    #[error("cannot {what}: {}", why(.source))]
+    Io {
+        /// What was attempted.
+        what: &'static str,
+        /// The reason.
+        source: io::Error,
+    },
+    /// A link or address was refused.
+    #[error("cannot prepare lab host {host}: {source}")]
+    Net {
+        /// On which host.
+        host: String,
+        /// What was refused.
+        source: NetError,
+    },
+    /// A property of the link was refused.
+    #[error("cannot prepare lab host {host}: {source}")]
+    Set {
+        /// On which host.
+        host: String,
+        /// What was refused.
+        source: SetError,
+    },
+    /// A lab has two hosts.
+    #[error("a lab joins two hosts with a name each, not {}", named(.names))]
+    NotTwo {
+        /// The names given.
+        names: Vec<String>,
+    },
+    /// No host of that name.
+    #[error("the lab has no host {name:?}\nhint: it has {}", .hosts.join(" and "))]
+    NoHost {
+        /// The name asked for.
+        name: String,
+        /// The names there are.
+        hosts: Vec<String>,
+    },
+}
+
+fn io_error(what: &'static str) -> impl FnOnce(io::Error) -> LabError {
+    move |source| LabError::Io { what, source }
+}
+
+fn named(names: &[String]) -> String {
+    match names {
+        [] => "none".to_owned(),
+        [one] => format!("{one:?} alone"),
+        several => several.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", "),
+    }
+}
+
+/// Two hosts that are up. They go down when this is dropped and the last thread and program on them has ended.
+pub struct Lab {
+    hosts: Vec<LabHost>,
+}
+
+struct LabHost {
+    name: String,
+    number: u8,
+    namespace: OwnedFd,
+    /// The offload flags that the kernel gave the interface, which `offload: None` stands for.
+    flags: Flags,
+}
+
+impl Lab {
+    /// Makes the hosts and their link. The first is 10.117.0.1 and fd00:7e::1, the second 10.117.0.2 and fd00:7e::2
+    /// (a kernel without IPv6, or an MTU below 1280, makes a lab without IPv6).
+    ///
+    /// # Errors
+    /// [`LabError`]: namespaces forbidden, a kernel without veth or tbf, a link that cannot be as specified.
+    pub fn up(spec: &LabSpec) -> Result<Lab, LabError> {
+        match spec.names.as_slice() {
+            [first, second] if first != second && !first.is_empty() && !second.is_empty() => {}
+            names => return Err(LabError::NotTwo { names: names.to_vec() }),
+        }
+        let mut hosts = Vec::new();
+        for (name, number) in spec.names.iter().zip(1..) {
+            let namespace = namespace::new_network_namespace()?;
+            hosts.push(LabHost { name: name.clone(), number, namespace, flags: Flags::new() });
+        }
+        let far = hosts[1].namespace.try_clone().map_err(io_error("keep a namespace"))?;
+        hosts[0].net(move || {
+            let end = |host| VethEnd { name: INTERFACE, mac: mac(host) };
+            net::create_veth(end(1), end(2), far.as_fd())
+        })?;
+        for host in &mut hosts {
+            let address = Address { ip: ipv4(host.number), prefix: 24 };
+            host.flags = host.net(move || {
+                namespace::allow_datagram_echo();
+                net::set_up("lo", true)?;
+                net::add_address(INTERFACE, address)?;
+                net::set_up(INTERFACE, true)?;
+                set::offload_flags(INTERFACE)
+            })?;
+        }
+        let lab = Lab { hosts };
+        lab.set_link(&spec.link)?;
+        Ok(lab)
     }
 
-    #[test]
-    fn settings_are_read_back_and_restored() {
-        let Some(lab) = lab(plain()) else { return };
-        let interface = || INTERFACE.to_owned();
-        lab.hosts[0]
-            .run(move || {
-                let before = (net::link(INTERFACE).unwrap(), net::queue(INTERFACE).unwrap());
-                let shaped = LinkSpec {
-                    rate_bps: Some(100_000_000),
-                    burst_bytes: 200_000,
-                    overhead_bytes: 24,
-                    wire_segments: true,
-                    offload: Some(false),
-                    mtu: 1500,
-                };
-                let settings = [
-                    Setting::Mtu { interface: interface(), bytes: 9000 },
-                    Setting::Link { interface: interface(), link: shaped },
-                    Setting::Congestion { algorithm: "reno".to_owned() },
-                ];
-                let applied: Vec<_> = settings.iter().map(|setting| apply(setting).unwrap()).collect();
-                let bucket = net::queue(INTERFACE).unwrap().1.unwrap();
-                assert_eq!((bucket.rate, bucket.overhead), (100_000_000, 24));
-                assert!((f64::from(bucket.burst) / 200_000.0 - 1.0).abs() < 0.01, "{bucket:?}");
-                let link = net::link(INTERFACE).unwrap();
-                assert_eq!((link.mtu, link.gso_max_segs), (9000, 1));
-                assert!(!net::ethtool::offload(INTERFACE, net::ethtool::Offload::Tso).unwrap());
-                for done in applied.iter().rev() {
-                    restore(done).unwrap();
+    /// Makes the link as specified, while the lab runs. Both ends change, the first one a moment earlier. What
+    /// `link` leaves to the kernel is as it was when the lab came up.
+    ///
+    /// # Errors
+    /// [`LabError::Set`]: a value that the kernel does not take. The link may then be partly changed.
+    pub fn set_link(&self, link: &LinkSpec) -> Result<(), LabError> {
+        for host in &self.hosts {
+            let (link, flags) = (link.clone(), host.flags.clone());
+            let address = Address { ip: ipv6(host.number), prefix: 64 };
+            let set = host.run(move || {
+                set::check_bucket(INTERFACE, &link, link.mtu)?;
+                set::shape(INTERFACE, &link)?;
+                set::check_mtu(&net::link(INTERFACE)?, link.mtu)?;
+                set::mtu(INTERFACE, link.mtu)?;
+                if link.offload.is_none() {
+                    net::ethtool::set_features(INTERFACE, &flags)?;
                 }
-                assert_eq!(before, (net::link(INTERFACE).unwrap(), net::queue(INTERFACE).unwrap()));
-                assert!(net::ethtool::offload(INTERFACE, net::ethtool::Offload::Tso).unwrap());
-            })
-            .unwrap();
+                // Not every kernel has IPv6, and the kernel takes it away below an MTU of 1280.
+                let _ = net::add_address(INTERFACE, address);
+                Ok(())
+            })?;
+            set.map_err(|source| LabError::Set { host: host.name.clone(), source })?;
+        }
+        for host in &self.hosts {
+            let up = host.run(|| set::wait_for_carrier(INTERFACE))?;
+            up.map_err(|source| LabError::Set { host: host.name.clone(), source })?;
+        }
+        Ok(())
     }
 
-    #[test]
-    fn impossible_settings_say_what_is_possible() {
-        let Some(lab) = lab(plain()) else { return };
-        let check = |setting: Setting, fragment: &str| {
-            let error = lab.hosts[0].run(move || apply(&setting).unwrap_err().to_string()).unwrap();
-            assert!(error.contains(fragment), "{error}");
-        };
-        check(Setting::Mtu { interface: INTERFACE.to_owned(), bytes: 70_000 }, "65535");
-        check(Setting::Mtu { interface: "eth7".to_owned(), bytes: 1500 }, "no interface eth7");
-        check(Setting::Congestion { algorithm: "none such".to_owned() }, "available are");
+    /// The names of the hosts, in the order of the specification.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.hosts.iter().map(|host| host.name.as_str())
     }
+
+    /// The IPv4 address of a host.
+    pub fn address(&self, name: &str) -> Option<IpAddr> {
+        self.host(name).ok().map(|host| ipv4(host.number))
+    }
+
+    /// The IPv6 address of a host, which it has unless the kernel lacks IPv6 or the MTU is below 1280.
+    pub fn address_v6(&self, name: &str) -> Option<IpAddr> {
+        self.host(name).ok().map(|host| ipv6(host.number))
+    }
+
+    /// Runs `work` in a thread that lives on the host `name`. Threads and programs that it starts do so too; they see
+    /// the host's own interfaces in /sys.
+    ///
+    /// # Errors
+    /// No such host; the system refuses a thread or the way into the namespace. `work` has not run then.
+    pub fn spawn<T: Send + 'static>(
+        &self,
+        name: &str,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<JoinHandle<T>, LabError> {
+        self.host(name)?.spawn(work)
+    }
+
+    /// Runs `work` on the host `name` and waits for what it gives.
+    ///
+    /// # Errors
+    /// As [`Lab::spawn`]; also where `work` panics.
+    pub fn run<T: Send + 'static>(
+        &self,
+        name: &str,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, LabError> {
+        self.host(name)?.run(work)
+    }
+
+    fn host(&self, name: &str) -> Result<&LabHost, LabError> {
+        self.hosts.iter().find(|host| host.name == name).ok_or_else(|| LabError::NoHost {
+            name: name.to_owned(),
+            hosts: self.names().map(str::to_owned).collect(),
+        })
+    }
+}
+
+impl LabHost {
+    fn spawn<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<JoinHandle<T>, LabError> {
+        let namespace = self.namespace.try_clone().map_err(io_error("keep a namespace"))?;
+        let name = format!("lab {}", self.name);
+        // One thread goes there and starts the other, which is born there: so `work` runs only where it should.
+        let door = Builder::new().name("lab door".to_owned()).spawn(move || {
+            setns(namespace, CloneFlags::CLONE_NEWNET).map_err(|e| io_error("enter a lab host")(e.into()))?;
+            namespace::show_own_interfaces();
+            Builder::new().name(name).spawn(work).map_err(io_error("start a thread"))
+        });
+        let door = door.map_err(io_error("start a thread"))?;
+        door.join().unwrap_or_else(|_| Err(io_error("enter a lab host")(thread_ended())))
+    }
+
+    fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, LabError> {
+        self.spawn(work)?.join().map_err(|_| io_error("work on a lab host")(thread_ended()))
+    }
+
+    /// Runs what the network may refuse.
+    fn net<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, NetError> + Send + 'static,
+    ) -> Result<T, LabError> {
+        self.run(work)?.map_err(|source| LabError::Net { host: self.name.clone(), source })
+    }
+}
+
+/// Makes a program die when the thread that starts it ends, as all do when this process is killed. For programs on
+/// lab hosts, which would otherwise keep their namespace alive. `sudo` and other programs that change their user
+/// undo it.
+pub fn die_with_parent(command: &mut Command) -> &mut Command {
+    let parent = nix::unistd::getpid();
+    let arrange = move || {
+        prctl::set_pdeathsig(Signal::SIGKILL)?;
+        // It may have died before it was arranged.
+        if nix::unistd::getppid() == parent { Ok(()) } else { Err(io::Error::from_raw_os_error(libc::ESRCH)) }
+    };
+    #[allow(unsafe_code, reason = "pre_exec runs in a forked child")]
+    // SAFETY: between fork and exec it makes two system calls and allocates nothing.
+    unsafe {
+        command.pre_exec(arrange)
+    }
+}
+
+fn thread_ended() -> io::Error {
+    io::Error::other("its thread ended early")
+}
+
+fn ipv4(number: u8) -> IpAddr {
+    Ipv4Addr::new(10, 117, 0, number).into()
+}
+
+fn ipv6(number: u8) -> IpAddr {
+    Ipv6Addr::new(0xfd00, 0x7e, 0, 0, 0, 0, 0, number.into()).into()
+}
+
+/// The same hardware addresses in every lab, so that captures of two runs compare.
+const fn mac(number: u8) -> [u8; 6] {
+    [0x02, 0x74, 0x65, 0x6e, 0x00, number]
 }

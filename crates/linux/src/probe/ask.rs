@@ -109,7 +109,7 @@ fn sort_out(asked: &str, e: &NetError) -> ReadError {
             Some(code) => of_errno(asked, Errno::from_raw(code)),
             None => ReadError::Unreadable { path: asked.to_owned(), why: source.to_string() },
         },
-        NetError::NoInterface(_) => ReadError::Absent { path: asked.to_owned() },
+        NetError::NoInterface { .. } => ReadError::Absent { path: asked.to_owned() },
         other => ReadError::Unreadable { path: asked.to_owned(), why: other.to_string() },
     }
 }

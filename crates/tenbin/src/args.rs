@@ -1,6 +1,8 @@
 //! The command line as data. What the words do is in [`crate::cmd`].
 
+use std::net::IpAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
@@ -25,6 +27,8 @@ pub enum Verb {
     Demo(DemoArgs),
     /// What this machine is, every ceiling with its steps, what would spoil a result now
     Probe(ProbeArgs),
+    /// Round trips by ICMP echo, with ping's flags and table
+    Ping(PingArgs),
     /// Go on with an experiment that was cut short; only the missing runs are made
     Resume(ResumeArgs),
     /// List the experiments in the store
@@ -193,6 +197,73 @@ pub struct AbArgs {
     #[command(flatten)]
     #[allow(missing_docs, reason = "its own type says it")]
     pub output: OutputArgs,
+}
+
+/// Arguments of `ping`: those of ping, with its units.
+#[derive(Debug, Args)]
+pub struct PingArgs {
+    /// The host: a name or an address
+    pub host: String,
+    /// Stop after so many requests; with -w, after so many replies [default: until Ctrl-C]
+    #[arg(short, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    pub count: Option<u64>,
+    /// Seconds from one request to the next; 0 is a flood
+    #[arg(short, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
+    pub interval: Duration,
+    /// Payload bytes of a request
+    #[arg(short, value_name = "BYTES", default_value_t = 56, value_parser = clap::value_parser!(u32).range(0..=65507))]
+    pub size: u32,
+    /// End after so many seconds, whatever has come
+    #[arg(short = 'w', value_name = "SECONDS", value_parser = seconds)]
+    pub deadline: Option<Duration>,
+    /// Seconds to wait for the last reply; a reply after it is late
+    #[arg(short = 'W', value_name = "SECONDS", default_value = "1", value_parser = seconds)]
+    pub timeout: Duration,
+    /// Use IPv4
+    #[arg(short = '4', conflicts_with = "v6")]
+    pub v4: bool,
+    /// Use IPv6
+    #[arg(short = '6')]
+    pub v6: bool,
+    /// Send the next request when the reply arrives; -i is then the longest wait
+    #[arg(short = 'A')]
+    pub adaptive: bool,
+    /// Flood: like -A, and after 10 ms without a reply; only the summary is printed
+    #[arg(short)]
+    pub flood: bool,
+    /// Print only the summary
+    #[arg(short)]
+    pub quiet: bool,
+    /// Print the time of day before each line, in seconds since 1970
+    #[arg(short = 'D')]
+    pub stamps: bool,
+    /// Say of each request before the next whether it is unanswered
+    #[arg(short = 'O')]
+    pub outstanding: bool,
+    /// Print addresses, no names: it never does otherwise
+    #[arg(short)]
+    pub numeric: bool,
+    /// Time to live (hop limit) of requests
+    #[arg(short, value_name = "TTL", value_parser = clap::value_parser!(u8).range(1..))]
+    pub ttl: Option<u8>,
+    /// Send from this own address
+    #[arg(short = 'I', value_name = "ADDRESS")]
+    pub bind: Option<IpAddr>,
+    /// Forbid fragments, to find out which size the path takes
+    #[arg(long)]
+    pub dont_fragment: bool,
+    /// Print one JSON document on stdout instead of ping's lines
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Seconds as ping takes them: a bare number, fractions allowed.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "expected a number of seconds, like 0.2".to_owned())?;
+    match Duration::try_from_secs_f64(seconds) {
+        Ok(duration) if seconds <= 1e6 => Ok(duration),
+        _ => Err("must be between 0 and a million seconds".to_owned()),
+    }
 }
 
 /// Arguments of `demo`.

@@ -94,6 +94,8 @@ pub struct Flight {
     pub damaged: u64,
     /// Requests that somebody refused.
     pub troubles: u64,
+    /// The most requests that were under way when a word on the oldest of them came.
+    pub pipe: u64,
     warmup: u64,
     timeout: i64,
     open: u64,
@@ -112,6 +114,7 @@ impl Flight {
             reordered: 0,
             damaged: 0,
             troubles: 0,
+            pipe: 0,
             warmup,
             timeout,
             open: 0,
@@ -139,6 +142,13 @@ impl Flight {
         self.slots.get(self.warmup as usize..).unwrap_or_default()
     }
 
+    /// From the first request to the last request or first reply, whichever was later; nanoseconds.
+    pub fn active(&self) -> i64 {
+        let ends = self.slots.iter().map(|slot| slot.sent.mono + slot.trip.map_or(0, |trip| trip.nanos));
+        let began = self.slots.first().map_or(0, |slot| slot.sent.mono);
+        ends.max().map_or(0, |end| end - began)
+    }
+
     /// Notes a request.
     pub fn send(&mut self, sent: Clocks) {
         self.slots.push(Slot { sent, trip: None, trouble: None });
@@ -158,6 +168,7 @@ impl Flight {
                 self.open -= 1;
             }
             slot.trip = Some(trip);
+            self.pipe = self.pipe.max(self.slots.len() as u64 - index);
             self.newest = self.newest.max(Some(index));
         }
         if counts {
@@ -175,6 +186,7 @@ impl Flight {
         match self.slots.get_mut(index as usize) {
             Some(slot) if slot.trip.is_none() && slot.trouble.is_none() => {
                 slot.trouble = Some(trouble);
+                self.pipe = self.pipe.max(self.slots.len() as u64 - index);
                 self.open -= 1;
                 self.troubles += u64::from(counts);
                 true
@@ -249,6 +261,7 @@ mod tests {
         assert_eq!(flight.answer(4, None, at(MS)), None);
         assert_eq!((flight.received, flight.duplicates, flight.late, flight.reordered), (4, 1, 1, 1));
         assert_eq!(flight.open(), 0);
+        assert_eq!(flight.pipe, 4);
     }
 
     #[test]

@@ -99,8 +99,8 @@ pub struct Outcome {
     pub kind: Kind,
     /// From the first request to the end of the run.
     pub elapsed: Duration,
-    /// From the first to the last request.
-    pub sending: Duration,
+    /// From the first request to the last request or first reply, whichever was later.
+    pub active: Duration,
     /// Ended by a stop before its time.
     pub stopped: bool,
     /// The first refusal of a counted request, if any was refused.
@@ -139,12 +139,11 @@ pub fn measure(options: &Options, stop: &Stop, observe: &mut dyn FnMut(Event)) -
     };
     let stopped = session.go(options, stop, observe)?;
     let flight = session.flight;
-    let (first, last) = (flight.slots.first(), flight.slots.last());
-    let began = first.map_or(0, |slot| slot.sent.mono);
-    let since = |mono: i64| Duration::from_nanos((mono - began).max(0) as u64);
+    let began = flight.slots.first().map_or(0, |slot| slot.sent.mono);
+    let nanos = |nanos: i64| Duration::from_nanos(nanos.max(0) as u64);
     Ok(Outcome {
-        elapsed: since(session.started.elapsed().as_nanos() as i64),
-        sending: since(last.map_or(began, |slot| slot.sent.mono)),
+        elapsed: nanos(session.started.elapsed().as_nanos() as i64 - began),
+        active: nanos(flight.active()),
         kind: session.link.kind,
         flight,
         stopped,

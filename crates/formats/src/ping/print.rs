@@ -3,9 +3,9 @@
 use std::fmt::{self, Write};
 use std::net::IpAddr;
 
-use tenbin_core::metric::Metric;
-use tenbin_core::metric::{DUPLICATES, DURATION, PACKETS_RECEIVED, PACKETS_SENT, RTT};
+use tenbin_core::metric::{DUPLICATES, DURATION, Metric, PACKETS_RECEIVED, PACKETS_SENT, RTT};
 use tenbin_core::run::Run;
+use tenbin_core::stats::order::percentile;
 
 /// `PING host (address) 56(84) bytes of data.`; `bound` is the own address where one was asked for.
 pub fn header(
@@ -183,6 +183,24 @@ pub struct Summary<'a> {
     pub pipe: u64,
     /// For ping -A and -f: from one request to the next, and the moving average of round trips.
     pub pace: Option<(f64, f64)>,
+}
+
+/// The moving average of round trips that ping prints: each new one counts an eighth.
+pub fn moving_average(seconds: &[f64]) -> Option<f64> {
+    let (first, rest) = seconds.split_first()?;
+    Some(rest.iter().fold(*first, |average, next| average + (next - average) / 8.0))
+}
+
+/// A line that ping does not have: percentiles, as many as the samples carry.
+pub fn percentiles(out: &mut dyn Write, seconds: &[f64]) -> fmt::Result {
+    let n = seconds.len();
+    // A percentile that lies beyond the last but one sample is the maximum again.
+    let carried =
+        [(50.0, 2), (90.0, 10), (99.0, 100), (99.9, 1000)].into_iter().filter(|(_, least)| n >= *least);
+    let figures: Vec<String> = carried
+        .filter_map(|(p, _)| Some(format!("p{p} {} ms", millis(percentile(seconds, p / 100.0)?))))
+        .collect();
+    if figures.is_empty() { Ok(()) } else { writeln!(out, "percentiles: {} (n={n})", figures.join(", ")) }
 }
 
 /// A blank line and the statistics.

@@ -365,3 +365,20 @@ fn summaries() {
          rtt min/avg/max/mdev = 0.002/0.003/0.004/0.001 ms, pipe 2, ipg/ewma 0.007/0.003 ms\n",
     );
 }
+
+#[test]
+fn figures_of_our_own() {
+    let check = |n: usize, wanted: &str| {
+        let values: Vec<f64> = (1..=n).map(|us| us as f64 / 1e6).collect();
+        let mut out = String::new();
+        print::percentiles(&mut out, &values).unwrap();
+        assert_eq!(out, wanted);
+        // The line is not taken for one of ping's.
+        assert!(read(&out).is_err());
+    };
+    check(1, "");
+    check(3, "percentiles: p50 0.002 ms (n=3)\n");
+    check(101, "percentiles: p50 0.051 ms, p90 0.091 ms, p99 0.100 ms (n=101)\n");
+    assert_eq!(print::moving_average(&[8.0, 16.0]), Some(9.0));
+    assert_eq!(print::moving_average(&[]), None);
+}

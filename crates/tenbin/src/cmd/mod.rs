@@ -7,6 +7,7 @@ mod demo;
 mod experiment;
 mod import;
 mod list;
+mod ping;
 mod probe;
 mod report;
 mod resume;
@@ -23,6 +24,7 @@ pub fn dispatch(verb: Verb) -> Outcome {
         Verb::Ab(args) => ab::ab(&args),
         Verb::Demo(args) => demo::demo(&args),
         Verb::Probe(args) => probe::probe(&args),
+        Verb::Ping(args) => ping::ping(&args),
         Verb::Resume(args) => resume::resume(&args),
         Verb::List(args) => list::list(&args),
         Verb::Show(args) => show::show(&args),

@@ -5,12 +5,13 @@ use tenbin_core::analysis::{Analysis, ArmCeiling, Comparison, Level};
 use tenbin_core::env::{Fact, FactValue};
 use tenbin_core::experiment::{Experiment, State};
 use tenbin_core::metric::Better;
-use tenbin_core::plan::{Measure, Plan};
+use tenbin_core::plan::{Arm, Change, Host, Measure, Place, Plan};
 use tenbin_core::quantity::{self, Scale, significant};
 use tenbin_core::sample::{Param, Params};
+use tenbin_core::spec::Value;
 use tenbin_core::taint::TaintLevel;
 use tenbin_core::unit::Unit;
-use tenbin_core::verdict::Decision;
+use tenbin_core::verdict::{Decision, Verdict};
 
 /// A level as text: the median and its interval in one scale.
 pub struct LevelText {
@@ -22,6 +23,9 @@ pub struct LevelText {
 
 /// The median and interval of an arm.
 pub fn level(level: &Level) -> LevelText {
+    if !level.median.is_finite() {
+        return LevelText { median: "none".to_owned(), interval: None };
+    }
     let scale = Scale::of(level.median, level.metric.unit);
     let half_width = level.interval.map(|(lo, hi)| (hi - lo) / 2.0);
     let digits = digits(level.median, half_width);
@@ -45,9 +49,9 @@ fn digits(value: f64, half_width: Option<f64>) -> usize {
     if value == 0.0 || !value.is_finite() {
         return unknown;
     }
-    // The last digit printed is the first one of the half-width, one more where that is a 1 or a 2.
+    // The last digit printed is the first one of the half-width, one more where that is a 1.
     let mut last = half_width.log10().floor();
-    if half_width / 10f64.powf(last) < 3.0 {
+    if half_width / 10f64.powf(last) < 2.0 {
         last -= 1.0;
     }
     (value.abs().log10().floor() - last + 1.0).clamp(2.0, 6.0) as usize
@@ -63,6 +67,9 @@ fn decimals(value: f64, digits: usize) -> usize {
 /// `1.87 to 1.92`; `None` where there is no finite interval.
 pub fn ratio_interval(result: &Decision) -> Option<String> {
     let (lo, hi) = (result.lo?, result.hi?);
+    if !(lo.is_finite() && hi.is_finite()) {
+        return None;
+    }
     let decimals = ratio_decimals(result);
     Some(format!("{lo:.decimals$} to {hi:.decimals$}"))
 }
@@ -70,6 +77,7 @@ pub fn ratio_interval(result: &Decision) -> Option<String> {
 /// `1.90`, or `~1.9` without an interval.
 pub fn ratio(result: &Decision) -> String {
     match (result.lo, result.hi) {
+        _ if !result.ratio.is_finite() => "none".to_owned(),
         (Some(_), Some(_)) => format!("{:.*}", ratio_decimals(result), result.ratio),
         _ => format!("~{}", significant(result.ratio, 2)),
     }
@@ -97,6 +105,34 @@ pub fn evidence(comparison: &Comparison) -> String {
     }
 }
 
+/// What a verdict does to a reader's mood; colours follow it, never a mere ratio.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    /// Better, and the data show it.
+    Better,
+    /// Worse, and the data show it.
+    Worse,
+    /// The same for the purpose asked about.
+    Same,
+    /// Not decided.
+    Open,
+}
+
+/// The tone and the badge of a verdict.
+pub fn verdict(verdict: Verdict) -> (Tone, &'static str) {
+    match verdict {
+        Verdict::Faster => (Tone::Better, "faster"),
+        Verdict::Slower => (Tone::Worse, "slower"),
+        Verdict::FasterSizeUncertain => (Tone::Better, "faster, size uncertain"),
+        Verdict::SlowerSizeUncertain => (Tone::Worse, "slower, size uncertain"),
+        Verdict::NoDifference => (Tone::Same, "no difference"),
+        Verdict::DifferentButNegligible => (Tone::Same, "different but negligible"),
+        Verdict::CantTell => (Tone::Open, "can't tell"),
+        Verdict::NeedMoreBlocks => (Tone::Open, "need more blocks"),
+        Verdict::DescriptionOnly => (Tone::Open, "description only"),
+    }
+}
+
 /// `higher is better`; empty where neither direction is.
 pub fn direction(better: Better) -> &'static str {
     match better {
@@ -108,6 +144,9 @@ pub fn direction(better: Better) -> &'static str {
 
 /// `2 %`, `0.5 %`, `95 %`.
 pub fn percent(share: f64) -> String {
+    if !share.is_finite() {
+        return "unknown".to_owned();
+    }
     let percent = share * 100.0;
     let text = significant(percent, 3);
     let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
@@ -117,6 +156,7 @@ pub fn percent(share: f64) -> String {
 /// A share of a ceiling: `11 %`, `99.4 %`; near the ceiling the tenths matter.
 pub fn share(share: f64) -> String {
     match share {
+        share if !share.is_finite() => "unknown".to_owned(),
         share if share >= 0.9 => format!("{:.1} %", share * 100.0),
         share => quantity::human(share, Unit::Ratio, 2),
     }
@@ -142,10 +182,27 @@ pub struct Topic<'a> {
 }
 
 impl Topic<'_> {
+    /// The unit of the levels.
+    pub fn unit(&self) -> Unit {
+        self.levels.first().map_or(Unit::None, |level| level.metric.unit)
+    }
+
     /// The direction of better.
     pub fn better(&self) -> Better {
         let compared = self.comparisons.first().map(|comparison| comparison.better);
         compared.or(self.levels.first().map(|level| level.metric.better)).unwrap_or(Better::Neither)
+    }
+
+    /// The metric's name.
+    pub fn metric(&self) -> &str {
+        let compared = self.comparisons.first().map(|comparison| comparison.metric.as_str());
+        compared.or(self.levels.first().map(|level| level.metric.name.as_ref())).unwrap_or_default()
+    }
+
+    /// The parameters.
+    pub fn params(&self) -> Params {
+        let compared = self.comparisons.first().map(|comparison| comparison.params.clone());
+        compared.or(self.levels.first().map(|level| level.params.clone())).unwrap_or_default()
     }
 }
 
@@ -210,6 +267,20 @@ pub fn single(value: f64, unit: Unit) -> String {
     }
 }
 
+/// `lab left`, `ssh ann@db1`.
+pub fn place(host: &Host) -> String {
+    match &host.place {
+        Place::Local => "this machine".to_owned(),
+        Place::Lab(name) => format!("lab {name}"),
+        Place::Ssh(destination) => format!("ssh {destination}"),
+        Place::Address => match host.address {
+            Some(address) => format!("{address} (no agent)"),
+            None => "an address (no agent)".to_owned(),
+        },
+        Place::Exec(prefix) => prefix.join(" "),
+    }
+}
+
 /// `client -> server`, or the one host.
 pub fn route(measure: &Measure, arrow: &str) -> String {
     match &measure.to {
@@ -223,6 +294,60 @@ pub fn routes(plan: &Plan, arrow: &str) -> String {
     let mut routes: Vec<String> = plan.measures.iter().map(|measure| route(measure, arrow)).collect();
     routes.dedup();
     routes.join(", ")
+}
+
+/// What an arm sets, in words: `MTU 9000, offload off`.
+pub fn arm_settings(arm: &Arm) -> String {
+    let set = &arm.set;
+    let on_off = |on: bool| if on { "on" } else { "off" };
+    let mut words = Vec::new();
+    words.extend(set.mtu.map(|mtu| format!("MTU {mtu}")));
+    words.extend(set.offload.map(|on| format!("offload {}", on_off(on))));
+    words.extend(set.congestion.as_ref().map(|name| format!("congestion control {name}")));
+    words.extend(set.env.iter().map(|(name, value)| format!("{name}={value}")));
+    if let Some(link) = &set.link {
+        words.extend(link.rate.map(|rate| format!("link {}", fact_number(rate as f64, Unit::BitPerSecond))));
+        words.extend(link.burst.map(|burst| format!("burst {}", fact_number(burst as f64, Unit::Byte))));
+        words.extend(link.overhead.map(|bytes| format!("overhead {bytes} B")));
+        words.extend(link.wire_segments.map(|on| format!("wire segments {}", on_off(on))));
+        words.extend(link.offload.map(|on| format!("link offload {}", on_off(on))));
+    }
+    for (engine, values) in &arm.params {
+        let own = values.0.iter().map(|(name, v)| format!("{engine} {name} {}", value(name, v)));
+        words.extend(own);
+    }
+    for (name, host) in &arm.hosts {
+        words.push(format!("{name} = {}", place(host)));
+    }
+    for command in &arm.before {
+        words.push(format!("before: {}", command.argv.join(" ")));
+    }
+    for command in &arm.after {
+        words.push(format!("after: {}", command.argv.join(" ")));
+    }
+    match arm.change {
+        Change::Free => {}
+        Change::Seconds(seconds) => words.push(format!("a change costs {}", quantity::duration(seconds))),
+        Change::Manual => words.push("changed by hand".to_owned()),
+    }
+    words.join(", ")
+}
+
+/// A measure's parameters in words: `count 200, interval 5.00 ms`.
+pub fn measure_params(measure: &Measure) -> String {
+    let words = measure.params.0.iter().filter(|(_, v)| !matches!(v, Value::Switch(false)));
+    words.map(|(name, v)| format!("{name} {}", value(name, v))).collect::<Vec<_>>().join(", ")
+}
+
+fn value(_name: &str, value: &Value) -> String {
+    match value {
+        Value::Switch(true) => "on".to_owned(),
+        Value::Switch(false) => "off".to_owned(),
+        Value::Count(n) => n.to_string(),
+        Value::Seconds(seconds) => trim_zeros(&quantity::duration(*seconds)),
+        Value::Text(text) => text.clone(),
+        Value::Command(argv) => argv.join(" "),
+    }
 }
 
 /// A fact's value for people; says why there is none.
@@ -257,6 +382,21 @@ fn trim_zeros(text: &str) -> String {
         }
         _ => text.to_owned(),
     }
+}
+
+/// `two` for 2; digits from thirteen on.
+pub fn spelled(n: usize) -> String {
+    let words = [
+        "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+        "twelve",
+    ];
+    words.get(n).map_or_else(|| n.to_string(), |word| (*word).to_owned())
+}
+
+/// `text` with its first letter large.
+pub fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
 /// `1 run`, `2 runs`.
@@ -320,5 +460,14 @@ pub fn taint(level: TaintLevel) -> &'static str {
         TaintLevel::Unknown => "unknown",
         TaintLevel::Suspect => "suspect",
         TaintLevel::Invalid => "invalid",
+    }
+}
+
+/// `45.7 us` as `45.7 µs`, for where there is more than ASCII.
+pub fn micro(text: &str) -> String {
+    match text.rsplit_once(' ') {
+        Some((number, "us")) => format!("{number} µs"),
+        Some((number, "us/B")) => format!("{number} µs/B"),
+        _ => text.to_owned(),
     }
 }

@@ -1,0 +1,282 @@
+//! The report as GitHub-flavoured Markdown; figures are the SVG files beside it.
+
+use std::fmt::Write as _;
+
+use tenbin_core::analysis::Analysis;
+use tenbin_core::experiment::Experiment;
+use tenbin_core::quantity;
+
+use crate::About;
+use crate::figure::{Figure, escape};
+use crate::method;
+use crate::words::{self, Topic};
+
+/// The document.
+pub fn document(experiment: &Experiment, analysis: &Analysis, about: &About, figures: &[Figure]) -> String {
+    let mut out = String::new();
+    let plan = &experiment.plan;
+    heading(&mut out, 1, plan.question.as_deref().unwrap_or(&plan.name));
+    let arms: Vec<String> = plan.arms.iter().map(|arm| md(&arm.name)).collect();
+    let _ = writeln!(
+        out,
+        "{}, {}, {}, seed {}.\n",
+        arms.join(" against "),
+        md(&words::routes(plan, "→")),
+        words::counted(plan.blocks as usize, "interleaved block"),
+        experiment.seed
+    );
+    for topic in words::topics(analysis) {
+        decision(&mut out, analysis, &topic, figures);
+    }
+    paragraph(&mut out, &method::scope(experiment));
+    ceilings(&mut out, analysis);
+    state_of_runs(&mut out, experiment, analysis);
+    differences(&mut out, analysis);
+    for (title, kinds) in
+        [("Every run in time order", &["-runs"][..]), ("Distributions", &["-distribution", "-intervals"])]
+    {
+        let of_kind: Vec<&Figure> =
+            figures.iter().filter(|figure| kinds.iter().any(|kind| figure.name.ends_with(kind))).collect();
+        if !of_kind.is_empty() {
+            heading(&mut out, 2, title);
+            of_kind.iter().for_each(|figure| picture(&mut out, figure));
+        }
+    }
+    caveats(&mut out, analysis);
+    environment(&mut out, experiment);
+    heading(&mut out, 2, "Method");
+    for text in method::paragraphs(experiment, analysis) {
+        paragraph(&mut out, &text);
+    }
+    heading(&mut out, 2, "Repeat it");
+    if !about.command.is_empty() {
+        fenced(&mut out, "console", &about.command);
+    }
+    fenced(&mut out, "toml", &plan.text);
+    appendix(&mut out, experiment, analysis, about);
+    out
+}
+
+fn decision(out: &mut String, analysis: &Analysis, topic: &Topic<'_>, figures: &[Figure]) {
+    heading(out, 2, &topic.title);
+    for comparison in &topic.comparisons {
+        let _ = writeln!(
+            out,
+            "{} / {}: {}\n\n**{}**\n",
+            md(&comparison.arm),
+            md(&comparison.base),
+            md(&words::evidence(comparison)),
+            md(&comparison.text)
+        );
+    }
+    if !topic.levels.is_empty() {
+        let rows = topic.levels.iter().map(|level| {
+            let text = words::level(level);
+            let bound = words::tightest(analysis, &level.arm, &level.metric.name, level.metric.unit);
+            let bound = bound.map(|bound| {
+                let limit = quantity::human(bound.ceiling.limit, bound.ceiling.unit, 3);
+                match bound.share {
+                    Some(share) => format!("{} of {limit}", words::share(share)),
+                    None => limit,
+                }
+            });
+            vec![
+                level.arm.clone(),
+                level.n.to_string(),
+                words::micro(&text.median),
+                text.interval.map_or("none below 6 runs".to_owned(), |interval| words::micro(&interval)),
+                bound.unwrap_or_else(|| "unknown".to_owned()),
+            ]
+        });
+        table(out, &["arm", "n:", "median:", "95 % interval:", "of the ceiling:"], rows);
+    }
+    let direction = words::direction(topic.better());
+    if !direction.is_empty() {
+        paragraph(out, &format!("{}: {direction}.", topic.metric()));
+    }
+    let prefix = format!("{}: ", topic.title);
+    let here = |figure: &&Figure| {
+        figure.title.starts_with(&prefix)
+            && (figure.name.ends_with("-ratio") || figure.name.ends_with("-values"))
+    };
+    figures.iter().filter(here).for_each(|figure| picture(out, figure));
+}
+
+fn ceilings(out: &mut String, analysis: &Analysis) {
+    if analysis.ceilings.is_empty() {
+        return;
+    }
+    heading(out, 2, "What bounds it");
+    for bound in &analysis.ceilings {
+        let limit = quantity::human(bound.ceiling.limit, bound.ceiling.unit, 4);
+        let reached =
+            bound.share.map(|share| format!(", {} reached", words::share(share))).unwrap_or_default();
+        let _ = writeln!(out, "- {}: {} {limit}{reached}", md(&bound.arm), md(&bound.ceiling.name));
+        for step in &bound.ceiling.steps {
+            let _ = writeln!(out, "  - {}", md(step));
+        }
+    }
+    out.push('\n');
+}
+
+fn state_of_runs(out: &mut String, experiment: &Experiment, analysis: &Analysis) {
+    heading(out, 2, "State of the runs");
+    let runs = analysis.runs;
+    paragraph(
+        out,
+        &format!(
+            "{} clean, {} suspect, {} invalid (not counted), {} unknown.",
+            runs.clean, runs.suspect, runs.invalid, runs.unknown
+        ),
+    );
+    let marks = words::marked(experiment);
+    if !marks.is_empty() {
+        let rows = marks.iter().map(|mark| vec![mark.runs(), mark.word.to_owned(), mark.reasons.clone()]);
+        table(out, &["runs", "state", "host, counter, before and after"], rows);
+    }
+}
+
+fn differences(out: &mut String, analysis: &Analysis) {
+    heading(out, 2, "What differed that nobody declared");
+    if analysis.undeclared_differences.is_empty() {
+        paragraph(out, "Nothing: apart from what the plan sets, the hosts were the same in every arm.");
+        return;
+    }
+    let rows = analysis.undeclared_differences.iter().flat_map(|difference| {
+        difference.values.iter().map(|(arm, value)| {
+            let value = words::micro(&words::fact_value(value, difference.unit));
+            vec![difference.host.clone(), difference.key.clone(), arm.clone(), value]
+        })
+    });
+    table(out, &["host", "fact", "arm", "value"], rows);
+}
+
+fn caveats(out: &mut String, analysis: &Analysis) {
+    if analysis.caveats.is_empty() {
+        return;
+    }
+    heading(out, 2, "To be read with care");
+    for (index, caveat) in analysis.caveats.iter().enumerate() {
+        let _ = writeln!(out, "{}. {}", index + 1, md(&caveat.text));
+    }
+    out.push('\n');
+}
+
+fn environment(out: &mut String, experiment: &Experiment) {
+    heading(out, 2, "Environment");
+    for (host, facts) in method::environment(experiment) {
+        let count = words::counted(facts.len(), "fact");
+        let _ = writeln!(out, "<details><summary>{} ({count})</summary>\n", inert(&host));
+        let rows = facts.into_iter().map(|fact| vec![fact.key, fact.value, fact.source]);
+        table(out, &["fact", "value", "source"], rows);
+        out.push_str("</details>\n\n");
+    }
+}
+
+fn appendix(out: &mut String, experiment: &Experiment, analysis: &Analysis, about: &About) {
+    heading(out, 2, "Appendix");
+    let topics = words::topics(analysis);
+    let rows = topics.iter().flat_map(|topic| {
+        topic.comparisons.iter().map(|comparison| {
+            let result = &comparison.result;
+            vec![
+                topic.title.clone(),
+                comparison.arm.clone(),
+                words::ratio(result),
+                words::ratio_interval(result).unwrap_or_else(|| "none".to_owned()),
+                result.n.to_string(),
+                result.p.map_or_else(|| "none".to_owned(), |p| quantity::significant(p, 2)),
+                result.mde.map_or_else(|| "unknown".to_owned(), words::percent),
+            ]
+        })
+    });
+    if !analysis.comparisons.is_empty() {
+        table(out, &["metric", "arm", "ratio:", "interval:", "n:", "p:", "visible from:"], rows);
+    }
+    let tools = method::tools(experiment);
+    let versions = [about.version.clone()].into_iter().chain(tools).collect::<Vec<_>>().join("; ");
+    paragraph(
+        out,
+        &format!("Versions: {versions}. Experiment {}, written {}.", experiment.uid, about.created),
+    );
+    heading(out, 3, "The twelve rules");
+    let rules = method::checklist(experiment, analysis);
+    let rows = rules.iter().enumerate().map(|(index, rule)| {
+        let number = (index + 1).to_string();
+        vec![number, rule.status.word().to_owned(), rule.rule.to_owned(), rule.why.clone()]
+    });
+    table(out, &["#:", "", "rule", "why"], rows);
+}
+
+fn heading(out: &mut String, level: usize, text: &str) {
+    let _ = writeln!(out, "{} {}\n", "#".repeat(level), md(text));
+}
+
+fn paragraph(out: &mut String, text: &str) {
+    let _ = writeln!(out, "{}\n", md(text));
+}
+
+/// A figure that is dark where the reader's page is.
+fn picture(out: &mut String, figure: &Figure) {
+    let name = &figure.name;
+    let _ = writeln!(
+        out,
+        "<picture><source media=\"(prefers-color-scheme: dark)\" srcset=\"{name}-dark.svg\">\
+         <img src=\"{name}.svg\" alt=\"{}\"></picture>\n",
+        inert(&figure.alt)
+    );
+}
+
+/// A table; headers that end in a colon are columns of numbers.
+fn table(out: &mut String, header: &[&str], rows: impl Iterator<Item = Vec<String>>) {
+    let names: Vec<&str> = header.iter().map(|name| name.trim_end_matches(':')).collect();
+    let rules: Vec<&str> =
+        header.iter().map(|name| if name.ends_with(':') { "---:" } else { "---" }).collect();
+    let _ = writeln!(out, "| {} |\n| {} |", names.join(" | "), rules.join(" | "));
+    for row in rows {
+        let cells: Vec<String> = row.iter().map(|cell| md(cell)).collect();
+        let _ = writeln!(out, "| {} |", cells.join(" | "));
+    }
+    out.push('\n');
+}
+
+/// A code block whose fence is longer than any inside.
+fn fenced(out: &mut String, language: &str, text: &str) {
+    let (mut longest, mut run) = (0, 0);
+    for c in text.chars() {
+        run = if c == '`' { run + 1 } else { 0 };
+        longest = longest.max(run);
+    }
+    let fence = "`".repeat((longest + 1).max(3));
+    let _ = writeln!(out, "{fence}{language}\n{}\n{fence}\n", text.trim_end());
+}
+
+/// Foreign text inside HTML inside Markdown, where either may be looked for.
+fn inert(text: &str) -> String {
+    let text = escape(&line(text));
+    text.replace('`', "&#96;").replace('[', "&#91;").replace('*', "&#42;").replace('_', "&#95;")
+}
+
+/// `text` on one line.
+fn line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Foreign text that must stay text: neither markup nor HTML.
+fn md(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in line(text).chars() {
+        match c {
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' => {
+                out.push('\\');
+                out.push(c);
+            }
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            c if c.is_control() => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}

@@ -45,7 +45,7 @@ impl Offload {
     /// All of them.
     pub const ALL: [Offload; 4] = [Offload::Tso, Offload::Gso, Offload::Gro, Offload::TxChecksum];
 
-    /// The kernel's names of its features. An interface has some of them.
+    /// The kernel's names of its features, the same that `ethtool -K` switches together. An interface has some.
     pub const fn features(self) -> &'static [&'static str] {
         match self {
             Offload::Tso => &[
@@ -56,7 +56,13 @@ impl Offload {
             ],
             Offload::Gso => &["tx-generic-segmentation"],
             Offload::Gro => &["rx-gro"],
-            Offload::TxChecksum => &["tx-checksum-ipv4", "tx-checksum-ip-generic", "tx-checksum-ipv6"],
+            Offload::TxChecksum => &[
+                "tx-checksum-ipv4",
+                "tx-checksum-ip-generic",
+                "tx-checksum-ipv6",
+                "tx-checksum-fcoe-crc",
+                "tx-checksum-sctp",
+            ],
         }
     }
 

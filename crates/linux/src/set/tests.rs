@@ -248,3 +248,113 @@ fn settings_are_shown_in_words() {
     check(Setting::Congestion { algorithm: "reno".to_owned() }, "congestion control reno");
     check(Setting::Link { interface: eth0(), link: shaped() }, "link of 100000000 bit/s on eth0");
 }
+
+/// Against iproute2 and ethtool: they see what is set here, and what they set is put back.
+mod peer {
+    use std::process::Command;
+
+    use super::*;
+
+    /// Runs a command line and gives what it prints.
+    fn run(line: &str) -> String {
+        let mut words = line.split_whitespace();
+        let output = Command::new(words.next().unwrap()).args(words).output().unwrap();
+        assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn on_a_host(link: LinkSpec, work: impl FnOnce() + Send + 'static) {
+        for (tool, asks) in [("ip", "-V"), ("tc", "-V"), ("ethtool", "--version")] {
+            if Command::new(tool).arg(asks).output().is_err() {
+                assert!(std::env::var_os("CI").is_none(), "CI has {tool}");
+                println!("skipped: needs {tool}");
+                return;
+            }
+        }
+        let Some(lab) = lab(link) else { return };
+        lab.run("left", work).unwrap();
+    }
+
+    #[test]
+    fn they_see_what_is_set() {
+        on_a_host(LinkSpec { mtu: 9000, ..shaped() }, || {
+            let link = run("ip -d link show eth0");
+            for part in
+                ["mtu 9000", "qdisc tbf", "state UP", "link/ether 02:74:65:6e:00:01", "gso_max_segs 1 "]
+            {
+                assert!(link.contains(part), "no {part:?} in {link}");
+            }
+            let addresses = run("ip address show eth0");
+            for part in ["inet 10.117.0.1/24", "inet6 fd00:7e::1/64"] {
+                assert!(addresses.contains(part), "no {part:?} in {addresses}");
+            }
+            let queue = run("tc -s qdisc show dev eth0");
+            // The kernel tells the time that a full bucket lasts with its overhead, which tc turns into 200012 byte.
+            for part in ["rate 100Mbit", "burst 2000", "overhead 24"] {
+                assert!(queue.contains(part), "no {part:?} in {queue}");
+            }
+            let features = run("ethtool -k eth0");
+            for part in [
+                "tx-checksumming: off",
+                "tcp-segmentation-offload: off",
+                "generic-segmentation-offload: off",
+                "generic-receive-offload: off",
+            ] {
+                assert!(features.contains(part), "no {part:?} in {features}");
+            }
+            let wide = LinkSpec { rate_bps: Some(100_000_000_000), burst_bytes: 8_000_000, ..shaped() };
+            apply(&Setting::Link { interface: eth0(), link: wide }).unwrap();
+            let queue = run("tc qdisc show dev eth0");
+            assert!(queue.contains("rate 100Gbit"), "{queue}");
+        });
+    }
+
+    #[test]
+    fn what_they_set_is_put_back() {
+        let link = || Setting::Link { interface: eth0(), link: shaped() };
+        on_a_host(LinkSpec::default(), move || {
+            run(
+                "tc qdisc add dev eth0 root handle 7: tbf rate 40gbit burst 1mb limit 3mb overhead 8 peakrate 50gbit mtu 70000",
+            );
+            run("ethtool -K eth0 tx-tcp6-segmentation off gro on");
+            run("ip link set eth0 gso_max_segs 17");
+            let told =
+                || (run("tc qdisc show dev eth0"), run("ethtool -k eth0"), run("ip -d link show eth0"));
+            let (before, told_before) = (state(), told());
+            for setting in [link(), Setting::Offload { interface: eth0(), on: false }] {
+                let applied = apply(&setting).unwrap();
+                assert_ne!(state(), before);
+                restore(&applied).unwrap();
+                assert_eq!(state(), before);
+                assert_eq!(told(), told_before);
+            }
+        });
+        on_a_host(LinkSpec::default(), move || {
+            run("tc qdisc add dev eth0 root handle 1: htb default 1");
+            let before = state();
+            let error = apply(&link()).unwrap_err().to_string();
+            let expected = "it has a queueing discipline \"htb\" that could not be put back\nhint: `tc qdisc del dev eth0 root`";
+            assert!(error.contains(expected), "{error}");
+            assert_eq!(state(), before);
+        });
+    }
+
+    #[test]
+    fn routes_are_those_of_ip() {
+        on_a_host(LinkSpec::default(), || {
+            run("ip route add 10.9.0.0/16 via 10.117.0.2 mtu 1400");
+            let route = net::route_to("10.9.1.1".parse().unwrap()).unwrap();
+            let expected = net::Route {
+                interface: eth0(),
+                source: Some("10.117.0.1".parse().unwrap()),
+                gateway: Some("10.117.0.2".parse().unwrap()),
+                mtu: 1400,
+                local: false,
+            };
+            assert_eq!(route, expected);
+            assert!(net::route_to("10.117.0.1".parse().unwrap()).unwrap().local);
+            let error = net::route_to("192.0.2.1".parse().unwrap()).unwrap_err().to_string();
+            assert_eq!(error, "cannot find a route to 192.0.2.1: network is unreachable");
+        });
+    }
+}

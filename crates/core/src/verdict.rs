@@ -81,15 +81,16 @@ impl Verdict {
     }
 }
 
-/// Decides over pairs (arm, base). `margin` is a share, `higher_is_better` the metric's direction.
+/// Decides over pairs (arm, base). `margin` is a share, `higher_is_better` the metric's direction. Fails where a value
+/// is no positive, finite number; no figure of a decision is ever NaN or infinite.
 pub fn decide(pairs: &[(f64, f64)], margin: f64, higher_is_better: bool) -> Result<Decision, PairError> {
     if pairs.len() == 1 {
         return describe(pairs, margin);
     }
+    let limit = log_margin(margin)?;
     let paired = Paired::new(pairs)?;
     let (n, log_ratio) = (pairs.len(), paired.log_ratio());
     let (wide, narrow) = (paired.log_interval(LEVEL), paired.log_interval(EQUIVALENCE_LEVEL));
-    let limit = margin.ln_1p();
     let verdict = word(wide, narrow, limit, (log_ratio > 0.0) == higher_is_better);
     let more_blocks = match (verdict, wide) {
         (Verdict::CantTell, Some(wide)) => more_blocks(n, wide, log_ratio, limit),
@@ -114,6 +115,7 @@ pub fn decide(pairs: &[(f64, f64)], margin: f64, higher_is_better: bool) -> Resu
 
 /// Describes pairs (arm, base) that bear no verdict: one each, or too few alternations.
 pub fn describe(pairs: &[(f64, f64)], margin: f64) -> Result<Decision, PairError> {
+    log_margin(margin)?;
     let paired = Paired::new(pairs)?;
     Ok(Decision {
         ratio: paired.log_ratio().exp(),
@@ -148,10 +150,15 @@ pub fn without_far_runs(pairs: &[(f64, f64)], margin: f64, higher_is_better: boo
     decide(&near, margin, higher_is_better).ok()
 }
 
+fn log_margin(margin: f64) -> Result<f64, PairError> {
+    if margin.is_finite() && margin >= 0.0 { Ok(margin.ln_1p()) } else { Err(PairError::Margin(margin)) }
+}
+
 fn word(wide: Option<Interval>, narrow: Option<Interval>, limit: f64, better: bool) -> Verdict {
     let Some(wide) = wide else { return Verdict::NeedMoreBlocks };
     let excludes_one = wide.lo > 0.0 || wide.hi < 0.0;
-    let outside = wide.lo >= limit || wide.hi <= -limit;
+    // With a margin of nothing an interval that ends at 1 must not count as outside.
+    let outside = excludes_one && (wide.lo >= limit || wide.hi <= -limit);
     let inside = narrow.is_some_and(|narrow| narrow.lo > -limit && narrow.hi < limit);
     match (inside, excludes_one, outside) {
         (true, true, _) => Verdict::DifferentButNegligible,
@@ -253,4 +260,58 @@ fn percent(change: f64, d: &Decision) -> String {
 fn percent_plain(share: f64) -> String {
     let text = format!("{share:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pairs whose log ratios lie evenly up to `spread` around that of `ratio`.
+    fn pairs(n: usize, ratio: f64, spread: f64) -> Vec<(f64, f64)> {
+        let place = |i: usize| 2.0 * (i as f64 + 0.5) / n as f64 - 1.0;
+        (0..n).map(|i| (ratio * (spread * place(i)).exp(), 1.0)).collect()
+    }
+
+    #[track_caller]
+    fn check(pairs: &[(f64, f64)], margin: f64, right: Verdict) {
+        for higher in [true, false] {
+            // The other direction of better, and arm and base exchanged, both turn the word round.
+            let turned: Vec<(f64, f64)> = pairs.iter().map(|(arm, base)| (*base, *arm)).collect();
+            let pairs = if higher { pairs.to_vec() } else { turned };
+            let decision = decide(&pairs, margin, higher).unwrap();
+            assert_eq!(decision.verdict, right, "{decision:?}");
+            let ends = [decision.lo, decision.hi, decision.p, decision.mde, Some(decision.ratio)];
+            assert!(ends.into_iter().flatten().all(f64::is_finite), "{decision:?}");
+        }
+    }
+
+    #[test]
+    fn words() {
+        check(&pairs(8, 1.9, 0.01), 0.02, Verdict::Faster);
+        check(&pairs(8, 0.9, 0.01), 0.02, Verdict::Slower);
+        check(&pairs(8, 1.02, 0.015), 0.02, Verdict::FasterSizeUncertain);
+        check(&pairs(8, 0.98, 0.015), 0.02, Verdict::SlowerSizeUncertain);
+        check(&pairs(12, 1.0, 0.01), 0.02, Verdict::NoDifference);
+        check(&pairs(12, 1.01, 0.002), 0.02, Verdict::DifferentButNegligible);
+        check(&pairs(8, 1.0, 0.2), 0.02, Verdict::CantTell);
+        check(&pairs(5, 2.0, 0.01), 0.02, Verdict::NeedMoreBlocks);
+        check(&pairs(1, 2.0, 0.01), 0.02, Verdict::DescriptionOnly);
+    }
+
+    #[test]
+    fn equal_values_are_never_called_different() {
+        check(&[(3.0, 3.0); 8], 0.02, Verdict::NoDifference);
+        check(&[(3.0, 3.0); 8], 0.0, Verdict::CantTell);
+        check(&pairs(12, 1.1, 0.01), 0.0, Verdict::Faster);
+    }
+
+    #[test]
+    fn what_bears_no_ratio_is_refused() {
+        let fails = |arm, base, margin| decide(&[(arm, base); 8], margin, true).unwrap_err().to_string();
+        assert_eq!(fails(0.0, 1.0, 0.02), "0 is no positive number, and ratios need those");
+        assert_eq!(fails(1.0, f64::NAN, 0.02), "NaN is no positive number, and ratios need those");
+        assert_eq!(fails(1e300, 1e-300, 0.02).split(" is ").nth(1), Some("too far from 1 to be weighed"));
+        assert_eq!(fails(1.0, 1.0, -2.0), "-2 is no margin; it must be a finite share, not negative");
+        assert!(decide(&[], 0.02, true).is_err() && describe(&[], 0.02).is_err());
+    }
 }

@@ -22,7 +22,7 @@ const LONGEST: usize = 20_000;
 
 /// Cuts a series into stretches on one level. Deviations come from differences of neighbours, spikes are clipped to
 /// the running median of five, and each further cut must pay 3 ln n squared deviations. One segment where nothing
-/// jumps, where there is no noise to measure by, or where the series is too short or too long.
+/// jumps, or where the series is too short or too long.
 pub fn segments(x: &[f64]) -> Vec<Segment> {
     let n = x.len();
     let shortest = 5.max(n / 20);
@@ -38,17 +38,23 @@ pub fn segments(x: &[f64]) -> Vec<Segment> {
         .collect()
 }
 
-/// The standard deviation of neighbours' noise: steps and trends hardly touch it.
+/// The standard deviation of neighbours' noise: steps and trends hardly touch it. `None` of fewer than two values,
+/// or where all are equal.
 pub fn neighbour_sd(x: &[f64]) -> Option<f64> {
     let steps: Vec<f64> = x.windows(2).map(|pair| pair[1] - pair[0]).collect();
     let middle = median(&steps)?;
     let deviations: Vec<f64> = steps.iter().map(|step| (step - middle).abs()).collect();
-    Some(MAD_TO_SD * median(&deviations)? / 2.0f64.sqrt())
+    let robust = MAD_TO_SD * median(&deviations)? / 2.0f64.sqrt();
+    // Where most steps are alike (coarse clocks, rounded rates, a ramp) the MAD is nothing but rounding. The plain
+    // deviation then errs on the large side, which misses small jumps but invents none.
+    let rounding = 1e-9 * x.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
+    let plain = || (steps.iter().map(|step| step * step).sum::<f64>() / (2 * steps.len()) as f64).sqrt();
+    Some(if robust > rounding { robust } else { plain() }).filter(|sd| *sd > rounding && sd.is_finite())
 }
 
 /// The series in deviations around its median, spikes clipped, and how many were. `None` without noise.
 fn clipped(x: &[f64]) -> Option<(Vec<f64>, usize)> {
-    let sd = neighbour_sd(x).filter(|sd| *sd > 0.0 && sd.is_finite())?;
+    let sd = neighbour_sd(x)?;
     let middle = median(x)?;
     let mut count = 0;
     let z = (0..x.len())
@@ -122,17 +128,36 @@ pub fn largest_step_down(x: &[f64]) -> Option<StepDown> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn spikes_are_counted_and_steps_found() {
-        let mut x: Vec<f64> = (0..60).map(|i| 10.0 + 0.1 * f64::from(i % 3)).collect();
+    /// Values around 10 that repeat every `period`, a spike at 20, and from 30 on a quarter of it all.
+    fn example(period: usize, fall: bool) -> Vec<f64> {
+        let mut x: Vec<f64> = (0..60).map(|i| 10.0 + 0.1 * ((i * 7) % period) as f64).collect();
         x[20] = 30.0;
-        assert_eq!(clipped(&x).unwrap().1, 1);
-        assert_eq!(segments(&x).len(), 1);
-        assert_eq!(largest_step_down(&x), None);
-        x[30..].iter_mut().for_each(|value| *value /= 4.0);
-        let step = largest_step_down(&x).unwrap();
+        if fall {
+            x[30..].iter_mut().for_each(|value| *value /= 4.0);
+        }
+        x
+    }
+
+    #[track_caller]
+    fn check(period: usize) {
+        assert_eq!(clipped(&example(period, false)).unwrap().1, 1);
+        assert_eq!(segments(&example(period, false)).len(), 1);
+        assert_eq!(largest_step_down(&example(period, false)), None);
+        let step = largest_step_down(&example(period, true)).unwrap();
         assert_eq!(step.at, 30);
         assert!(step.after < 3.0 && step.before > 9.0);
+    }
+
+    #[test]
+    fn spikes_are_clipped_and_falls_found() {
+        check(11);
+    }
+
+    #[test]
+    fn regular_series_have_no_jumps_but_real_ones() {
+        check(1);
+        check(2);
+        check(3);
     }
 
     #[test]
@@ -140,5 +165,6 @@ mod tests {
         assert!(segments(&[]).is_empty());
         assert_eq!(segments(&[1.0]).len(), 1);
         assert_eq!(segments(&[1.0; 50]).len(), 1);
+        assert_eq!(segments(&[0.0; 50]).len(), 1);
     }
 }

@@ -4,8 +4,8 @@
 use super::Interval;
 use super::order::median;
 
-/// Half the square of this is more Walsh averages than fit comfortably in memory.
-const MOST_PAIRS: usize = 4096;
+/// The exact tests take time with the cube of the pairs; these take about a second.
+const MOST_PAIRS: usize = 2048;
 
 /// Why pairs can't be compared.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
@@ -16,9 +16,20 @@ pub enum PairError {
     /// A ratio needs positive, finite values.
     #[error("{0} is no positive number, and ratios need those")]
     NotPositive(f64),
+    /// So far apart that the ratio is no finite number.
+    #[error("the ratio of {arm} to {base} is too far from 1 to be weighed")]
+    TooFarApart {
+        /// The value of the arm.
+        arm: f64,
+        /// The value of the base.
+        base: f64,
+    },
     /// More than can be handled.
     #[error("{0} pairs are more than {MOST_PAIRS}")]
     TooMany(usize),
+    /// A margin is a share, from 0 up.
+    #[error("{0} is no margin; it must be a finite share, not negative")]
+    Margin(f64),
 }
 
 /// Paired log ratios and what follows from them.
@@ -42,6 +53,9 @@ impl Paired {
         let bad = pairs.iter().flat_map(|(arm, base)| [*arm, *base]).find(|x| !(x.is_finite() && *x > 0.0));
         if let Some(bad) = bad {
             return Err(PairError::NotPositive(bad));
+        }
+        if let Some((arm, base)) = pairs.iter().find(|(arm, base)| !(arm / base).is_normal()) {
+            return Err(PairError::TooFarApart { arm: *arm, base: *base });
         }
         Ok(Paired::of_logs(pairs.iter().map(|(arm, base)| (arm / base).ln()).collect()))
     }
@@ -89,17 +103,7 @@ impl Paired {
             rounded.iter().zip(&ranks).filter(|(d, _)| **d != 0.0).map(|(_, rank)| *rank as usize).collect();
         let total: usize = moving.iter().sum();
         // Chance of each sum of the ranks that fall to plus.
-        let mut chance = vec![0.0; total + 1];
-        chance[0] = 1.0;
-        let mut reach = 0;
-        for rank in moving {
-            for sum in (0..=reach).rev() {
-                let half = chance[sum] / 2.0;
-                chance[sum] = half;
-                chance[sum + rank] += half;
-            }
-            reach += rank;
-        }
+        let chance = moving.into_iter().fold(vec![1.0], coin_flip);
         let extreme = |plus: usize| (2 * plus as i64 - total as i64).abs() >= observed.abs();
         let p: f64 = chance.iter().enumerate().filter(|(plus, _)| extreme(*plus)).map(|(_, c)| c).sum();
         p.min(1.0)
@@ -120,15 +124,7 @@ impl Paired {
 /// `qsignrank`; `None` where that is 0.
 pub fn signed_rank_critical(n: usize, level: f64) -> Option<usize> {
     let tail = (1.0 - level) / 2.0;
-    let mut chance = vec![1.0f64];
-    for rank in 1..=n {
-        let mut next = vec![0.0; chance.len() + rank];
-        for (sum, c) in chance.iter().enumerate() {
-            next[sum] += c / 2.0;
-            next[sum + rank] += c / 2.0;
-        }
-        chance = next;
-    }
+    let chance = (1..=n).fold(vec![1.0], coin_flip);
     let mut below = 0.0;
     for (w, c) in chance.iter().enumerate() {
         below += c;
@@ -137,6 +133,15 @@ pub fn signed_rank_critical(n: usize, level: f64) -> Option<usize> {
         }
     }
     None
+}
+
+/// The chances of each sum once `rank` is added to it or not, either equally likely.
+fn coin_flip(mut chance: Vec<f64>, rank: usize) -> Vec<f64> {
+    chance.iter_mut().for_each(|c| *c /= 2.0);
+    let without = chance.clone();
+    chance.resize(without.len() + rank, 0.0);
+    chance[rank..].iter_mut().zip(&without).for_each(|(sum, c)| *sum += c);
+    chance
 }
 
 /// Twice the mid-rank of each |d|, so that halves stay whole.

@@ -10,6 +10,7 @@ use tenbin_core::experiment::Experiment;
 use figure::{Flavour, Size};
 
 mod computed;
+mod context;
 pub mod figure;
 mod html;
 pub mod json;
@@ -27,7 +28,7 @@ pub struct About {
     pub version: String,
     /// The command line that repeats the experiment.
     pub command: String,
-    /// When it was written, as text.
+    /// When the experiment was begun, as text.
     pub created: String,
 }
 

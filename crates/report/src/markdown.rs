@@ -7,6 +7,7 @@ use tenbin_core::experiment::Experiment;
 use tenbin_core::quantity;
 
 use crate::About;
+use crate::context;
 use crate::figure::{Figure, escape};
 use crate::method;
 use crate::words::{self, Topic};
@@ -29,6 +30,7 @@ pub fn document(experiment: &Experiment, analysis: &Analysis, about: &About, fig
         decision(&mut out, analysis, &topic, figures);
     }
     paragraph(&mut out, &method::scope(experiment));
+    beside(&mut out, experiment);
     ceilings(&mut out, analysis);
     state_of_runs(&mut out, experiment, analysis);
     differences(&mut out, analysis);
@@ -100,6 +102,26 @@ fn decision(out: &mut String, analysis: &Analysis, topic: &Topic<'_>, figures: &
             && (figure.name.ends_with("-ratio") || figure.name.ends_with("-values"))
     };
     figures.iter().filter(here).for_each(|figure| picture(out, figure));
+}
+
+fn beside(out: &mut String, experiment: &Experiment) {
+    let rows = context::beside(experiment);
+    if rows.is_empty() {
+        return;
+    }
+    heading(out, 2, "What went with it");
+    paragraph(out, "Medians over runs: described, not tested.");
+    let arms = experiment.plan.arms.iter().map(|arm| format!("{}:", arm.name));
+    let header: Vec<String> = ["measure".to_owned(), "metric".to_owned()].into_iter().chain(arms).collect();
+    let header: Vec<&str> = header.iter().map(String::as_str).collect();
+    let rows = rows.into_iter().map(|row| {
+        let medians = row.medians.iter().map(|median| match median {
+            Some(median) => words::micro(&words::single(*median, row.metric.unit)),
+            None => "none".to_owned(),
+        });
+        [row.measure.clone(), row.title.clone()].into_iter().chain(medians).collect()
+    });
+    table(out, &header, rows);
 }
 
 fn ceilings(out: &mut String, analysis: &Analysis) {
@@ -195,10 +217,7 @@ fn appendix(out: &mut String, experiment: &Experiment, analysis: &Analysis, abou
     }
     let tools = method::tools(experiment);
     let versions = [about.version.clone()].into_iter().chain(tools).collect::<Vec<_>>().join("; ");
-    paragraph(
-        out,
-        &format!("Versions: {versions}. Experiment {}, written {}.", experiment.uid, about.created),
-    );
+    paragraph(out, &format!("Versions: {versions}. Experiment {}, begun {}.", experiment.uid, about.created));
     heading(out, 3, "The twelve rules");
     let rules = method::checklist(experiment, analysis);
     let rows = rules.iter().enumerate().map(|(index, rule)| {
@@ -229,7 +248,7 @@ fn picture(out: &mut String, figure: &Figure) {
 
 /// A table; headers that end in a colon are columns of numbers.
 fn table(out: &mut String, header: &[&str], rows: impl Iterator<Item = Vec<String>>) {
-    let names: Vec<&str> = header.iter().map(|name| name.trim_end_matches(':')).collect();
+    let names: Vec<String> = header.iter().map(|name| md(name.strip_suffix(':').unwrap_or(name))).collect();
     let rules: Vec<&str> =
         header.iter().map(|name| if name.ends_with(':') { "---:" } else { "---" }).collect();
     let _ = writeln!(out, "| {} |\n| {} |", names.join(" | "), rules.join(" | "));

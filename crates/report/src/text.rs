@@ -9,10 +9,11 @@ use tenbin_core::quantity;
 use tenbin_core::run::Run;
 
 use crate::computed::Computed;
+use crate::context;
 use crate::words::{self, Topic};
 
 /// So many reasons for marks are shown: a screen, not a log.
-const MOST_MARKS: usize = 12;
+const MOST_MARKS: usize = 6;
 
 /// The answer: per metric the arms, the interval, the verdict; then what bounds it and what to know about it.
 pub fn summary(experiment: &Experiment, analysis: &Analysis, width: usize) -> String {
@@ -21,6 +22,7 @@ pub fn summary(experiment: &Experiment, analysis: &Analysis, width: usize) -> St
     for topic in words::topics(analysis) {
         metric(&mut out, analysis, &topic, width);
     }
+    beside(&mut out, experiment, width);
     ceilings(&mut out, analysis, width);
     state_of_runs(&mut out, experiment, analysis, width);
     differences(&mut out, analysis, width);
@@ -80,6 +82,26 @@ fn bound(analysis: &Analysis, level: &tenbin_core::analysis::Level) -> Option<St
     let tightest = words::tightest(analysis, &level.arm, &level.metric.name, level.metric.unit)?;
     let limit = quantity::human(tightest.ceiling.limit, tightest.ceiling.unit, 3);
     Some(format!("{} of {limit}", words::share(tightest.share?)))
+}
+
+fn beside(out: &mut String, experiment: &Experiment, width: usize) {
+    let rows = context::beside(experiment);
+    if rows.is_empty() {
+        return;
+    }
+    out.push_str("\nbeside it: medians over runs, described and not tested\n");
+    let arms = experiment.plan.arms.iter().map(|arm| arm.name.as_str());
+    let header: Vec<&str> = ["measure", "metric"].into_iter().chain(arms).collect();
+    let mut table = table(&header, width);
+    for row in rows {
+        let mut cells = vec![left(&row.measure), left(&row.title)];
+        cells.extend(row.medians.iter().map(|median| match median {
+            Some(median) => right(words::single(*median, row.metric.unit)),
+            None => right("none"),
+        }));
+        table.add_row(cells);
+    }
+    push_table(out, &table);
 }
 
 fn ceilings(out: &mut String, analysis: &Analysis, width: usize) {
@@ -246,8 +268,8 @@ fn table(header: &[&str], width: usize) -> Table {
     // A terminal of 20 columns gets long lines rather than one letter a line.
     table.set_width(u16::try_from(width.clamp(40, 500) - 1).unwrap_or(80));
     table.set_header(header.iter().map(|name| {
-        let numeric = ["n", "median", "95 % interval", "of the ceiling", "min", "max", "id", "runs"];
-        if numeric.contains(name) { right(name) } else { left(name) }
+        let words = ["arm", "measure", "metric", "host", "fact", "value", "begun", "plan", "arms", "series"];
+        if words.contains(name) { left(name) } else { right(name) }
     }));
     table
 }

@@ -88,7 +88,7 @@ fn ratio_decimals(result: &Decision) -> usize {
         (Some(lo), Some(hi)) => Some((hi - lo) / 2.0),
         _ => None,
     };
-    decimals(result.ratio, digits(result.ratio, width)).clamp(2, 4)
+    decimals(result.ratio, digits(result.ratio, width)).min(4)
 }
 
 /// The sentence that stands before a verdict: what the ratio is and what it rests on.
@@ -260,8 +260,13 @@ pub fn params(params: &Params) -> String {
 /// A single value for people; counts have no decimals.
 pub fn single(value: f64, unit: Unit) -> String {
     match unit {
+        Unit::Count if value.abs() >= 100.0 => format!("{value:.0}"),
         Unit::Count | Unit::None => {
-            significant(value, 6).trim_end_matches('0').trim_end_matches('.').to_owned()
+            let text = significant(value, 6);
+            match text.contains('.') {
+                true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+                false => text,
+            }
         }
         unit => quantity::human(value, unit, 3),
     }
@@ -376,12 +381,13 @@ fn fact_number(value: f64, unit: Unit) -> String {
 
 /// `10.00 Gbit/s` as `10 Gbit/s`: what was set or read has no noise.
 fn trim_zeros(text: &str) -> String {
-    match text.split_once(' ') {
-        Some((number, symbol)) if number.contains('.') && !symbol.contains(' ') => {
-            format!("{} {symbol}", number.trim_end_matches('0').trim_end_matches('.'))
-        }
-        _ => text.to_owned(),
+    let (number, symbol) = text.split_once(' ').map_or((text, ""), |(number, symbol)| (number, symbol));
+    // `3 min 20 s` has two numbers and no decimals.
+    if !number.contains('.') || symbol.contains(' ') {
+        return text.to_owned();
     }
+    let number = number.trim_end_matches('0').trim_end_matches('.');
+    if symbol.is_empty() { number.to_owned() } else { format!("{number} {symbol}") }
 }
 
 /// `two` for 2; digits from thirteen on.
@@ -469,5 +475,65 @@ pub fn micro(text: &str) -> String {
         Some((number, "us")) => format!("{number} µs"),
         Some((number, "us/B")) => format!("{number} µs/B"),
         _ => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_digits_than_the_noise_allows() {
+        let check = |ratio: f64, interval: Option<(f64, f64)>, text: &str| {
+            let result = Decision {
+                ratio,
+                lo: interval.map(|(lo, _)| lo),
+                hi: interval.map(|(_, hi)| hi),
+                level: 0.95,
+                n: 8,
+                p: None,
+                margin: 0.02,
+                verdict: Verdict::CantTell,
+                more_blocks: None,
+                mde: None,
+            };
+            let interval =
+                ratio_interval(&result).map(|interval| format!(" [{interval}]")).unwrap_or_default();
+            assert_eq!(format!("{}{interval}", self::ratio(&result)), text);
+        };
+        check(1.8934, Some((1.869, 1.928)), "1.89 [1.87 to 1.93]");
+        check(0.98912, Some((0.9743, 1.0091)), "0.989 [0.974 to 1.009]");
+        check(1.00012, Some((0.99991, 1.00031)), "1.0001 [0.9999 to 1.0003]");
+        check(12.3, Some((6.1, 24.0)), "12 [6 to 24]");
+        check(1.8934, None, "~1.9");
+        check(f64::NAN, None, "none");
+    }
+
+    #[test]
+    fn single_values() {
+        let check = |value: f64, unit: Unit, text: &str| assert_eq!(single(value, unit), text);
+        check(0.0, Unit::Count, "0");
+        check(8.0, Unit::Count, "8");
+        check(2.5, Unit::Count, "2.5");
+        check(100.0, Unit::Count, "100");
+        check(1221.5, Unit::Count, "1222");
+        check(4.5e-5, Unit::Second, "45.0 us");
+        assert_eq!(percent(0.02), "2 %");
+        assert_eq!(percent(0.0051), "0.51 %");
+        assert_eq!(percent(1.0), "100 %");
+        assert_eq!(share(0.99432), "99.4 %");
+        assert_eq!(share(0.1089), "11 %");
+    }
+
+    #[test]
+    fn facts_for_people() {
+        let check =
+            |value: FactValue, unit: Option<Unit>, text: &str| assert_eq!(fact_value(&value, unit), text);
+        check(9000i64.into(), Some(Unit::Byte), "9000 B");
+        check(10_000_000_000i64.into(), Some(Unit::BitPerSecond), "10 Gbit/s");
+        check(2.5e9.into(), Some(Unit::Hertz), "2.5 GHz");
+        check(false.into(), None, "off");
+        check("tbf".into(), None, "tbf");
+        assert_eq!(fact_number(12.0, Unit::Count), "12");
     }
 }

@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use sha2::{Digest, Sha256};
+use tenbin_core::experiment::Experiment;
+use tenbin_core::launch::shell_quote;
+use tenbin_report::About;
 use tenbin_report::text::ListRow;
 use tenbin_store::{Store, Summary};
 
@@ -126,6 +129,17 @@ pub fn list_row(summary: &Summary) -> ListRow {
         arms: summary.arms.clone(),
         done: summary.done as usize,
         slots: summary.slots as usize,
+    }
+}
+
+/// What a report says about its making. Nothing in it depends on when the report is written, so that it can be
+/// written again.
+pub fn about(experiment: &Experiment) -> About {
+    let file = shell_quote(&format!("{}.toml", experiment.plan.name));
+    About {
+        version: concat!("tenbin ", env!("CARGO_PKG_VERSION")).to_owned(),
+        command: format!("tenbin run {file} --blocks {} --seed {}", experiment.plan.blocks, experiment.seed),
+        created: when(experiment.created_at),
     }
 }
 

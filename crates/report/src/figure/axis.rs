@@ -66,7 +66,8 @@ impl Axis {
         let (lo, hi) = (sane(lo).ln(), sane(hi).ln());
         let pad = ((hi - lo) * 0.06).max(0.02);
         let (lo, hi) = (lo - pad, hi + pad);
-        let scale = Scale::of(hi.exp(), unit);
+        // The middle of the axis gets the handy numbers.
+        let scale = Scale::of(((lo + hi) / 2.0).exp(), unit);
         let ticks = log_ticks(lo.exp() / scale.factor, hi.exp() / scale.factor, ticks)
             .into_iter()
             .map(|at| ((at * scale.factor).ln(), plain(at)))

@@ -517,7 +517,12 @@ impl Canvas {
         }
         self.labels(arms, ends, self.width - room.right, &room)?;
         let has = |mark: DotMark| timeline.dots.iter().any(|dot| dot.mark == mark);
-        let mut title = format!("{} since the first run", x.symbol);
+        let unit = match x.symbol.as_str() {
+            "s" => "seconds",
+            "min" => "minutes",
+            other => other,
+        };
+        let mut title = format!("{unit} since the first run");
         if has(DotMark::Suspect) {
             title.push_str(" · ringed suspect");
         }

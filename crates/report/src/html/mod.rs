@@ -7,6 +7,7 @@ use tenbin_core::experiment::{Experiment, State};
 use tenbin_core::quantity;
 
 use crate::About;
+use crate::context;
 use crate::figure::{ARM_COLOURS, FONTS, Figure, Flavour, Size, variables};
 use crate::method::{self, Status};
 use crate::words::{self, Tone, Topic};
@@ -78,6 +79,7 @@ impl Report<'_> {
                             (words::counted(plan.blocks as usize, "interleaved block")) ", seed " (self.experiment.seed) "."
                         }
                         (self.decision())
+                        (self.beside())
                         (self.ceilings())
                         (self.state_of_runs())
                         (self.differences())
@@ -93,7 +95,7 @@ impl Report<'_> {
                     }
                     footer {
                         (self.about.version) " · experiment " (self.experiment.uid) " · seed " (self.experiment.seed)
-                        " · written " (self.about.created)
+                        " · begun " (self.about.created)
                     }
                     script { (PreEscaped(SCRIPT)) }
                 }
@@ -206,6 +208,46 @@ impl Report<'_> {
         }
     }
 
+    fn beside(&self) -> Markup {
+        let rows = context::beside(self.experiment);
+        html! {
+            @if !rows.is_empty() {
+                section {
+                    h2 { "What went with it" }
+                    p.muted { "Medians over runs: described, not tested." }
+                    div.scroll {
+                        table {
+                            thead {
+                                tr {
+                                    th { "measure" } th { "metric" }
+                                    @for arm in &self.experiment.plan.arms { th.num { (arm.name) } }
+                                    th { }
+                                }
+                            }
+                            tbody {
+                                @for row in &rows {
+                                    tr {
+                                        td { (row.measure) }
+                                        td { (row.title) }
+                                        @for median in &row.medians {
+                                            td.num {
+                                                @match median {
+                                                    Some(median) => (words::micro(&words::single(*median, row.metric.unit))),
+                                                    None => "none",
+                                                }
+                                            }
+                                        }
+                                        td.muted { (words::direction(row.metric.better)) }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     fn ceilings(&self) -> Markup {
         html! {
             @if !self.analysis.ceilings.is_empty() {
@@ -244,21 +286,13 @@ impl Report<'_> {
                 @if marks.is_empty() {
                     p.muted { "Nothing stood out on any host during any run." }
                 } @else {
-                    div.scroll {
-                        table {
-                            thead { tr { th { "runs" } th { "state" } th { "host, counter, before and after" } } }
-                            tbody {
-                                @for mark in &marks {
-                                    tr {
-                                        td.key { (mark.runs()) }
-                                        td { span class={ "tag " (mark.word) } { (mark.word) } }
-                                        td {
-                                            (mark.reasons)
-                                            @if mark.excluded { span.muted { " (not counted)" } }
-                                        }
-                                    }
-                                }
-                            }
+                    // A screenful; the rest on request.
+                    @let (first, rest) = marks.split_at(marks.len().min(8));
+                    (marks_table(first))
+                    @if !rest.is_empty() {
+                        details {
+                            summary { (words::counted(rest.len(), "more line")) }
+                            div.inside { (marks_table(rest)) }
                         }
                     }
                 }
@@ -493,6 +527,28 @@ impl Report<'_> {
                                         td { (state(self.experiment.state(*slot))) }
                                     }
                                 }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn marks_table(marks: &[words::Mark]) -> Markup {
+    html! {
+        div.scroll {
+            table {
+                thead { tr { th { "runs" } th { "state" } th { "host, counter, before and after" } } }
+                tbody {
+                    @for mark in marks {
+                        tr {
+                            td.key { (mark.runs()) }
+                            td { span class={ "tag " (mark.word) } { (mark.word) } }
+                            td {
+                                (mark.reasons)
+                                @if mark.excluded { span.muted { " (not counted)" } }
                             }
                         }
                     }

@@ -144,9 +144,10 @@ pub fn deliver(experiment: &Experiment, store: &Path, to: &OutputArgs) -> Result
 /// Writes report.html, report.md and the figures; returns the path of report.html.
 pub fn write_report(experiment: &Experiment, analysis: &Analysis, folder: &Path) -> Result<PathBuf, Failure> {
     output::prepare_folder(folder)?;
-    let text = tenbin_report::text::summary(experiment, analysis, 100);
-    output::write_file(&folder.join("report.md"), &text)?;
-    Ok(folder.join("report.md"))
+    for (name, content) in tenbin_report::files(experiment, analysis, &output::about(experiment)) {
+        output::write_file(&folder.join(name), &content)?;
+    }
+    Ok(folder.join("report.html"))
 }
 
 /// The exit code: how the session ended, then what is missing.

@@ -30,6 +30,10 @@ pub enum CaveatKind {
     CountedAsReceived,
     /// Nothing arrived.
     NothingDelivered,
+    /// Only what was offered is known, not what arrived.
+    SenderOnly,
+    /// Printed numbers contradict each other.
+    Inconsistent,
     /// One run each: no statement about configurations.
     OneRun,
     /// Both hosts share one kernel and its CPUs; no NIC was measured.

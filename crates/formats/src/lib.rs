@@ -61,7 +61,7 @@ pub enum ParseError {
 }
 
 /// Every format, in the order they are asked.
-pub static FORMATS: &[&dyn Format] = &[&ping::Ping];
+pub static FORMATS: &[&dyn Format] = &[&ping::Ping, &iperf3::Iperf3];
 
 /// Every table that is imitated.
 pub static VIEWS: &[&dyn View] = &[&ping::Ping];

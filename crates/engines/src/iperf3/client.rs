@@ -316,7 +316,7 @@ impl Measured {
 /// The rows of both sides, the sender's of each stream first.
 fn totals(near: &[Row], far: Vec<Row>, cpu_local: Cpu, cpu_remote: Cpu) -> End {
     let mut sums: Vec<Row> = [meter::sum(near), meter::sum(&far)].into_iter().flatten().collect();
-    let mut streams: Vec<Row> = near.iter().cloned().zip(far).flat_map(|(near, far)| [near, far]).collect();
+    let mut streams: Vec<Row> = near.iter().copied().zip(far).flat_map(|(near, far)| [near, far]).collect();
     for pair in streams.chunks_mut(2).chain([sums.as_mut_slice()]) {
         pair.sort_by_key(|row| row.side);
     }

@@ -129,7 +129,7 @@ pub struct Start {
 }
 
 /// One row of figures: of an interval or of the whole test, of one stream or of all.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Row {
     /// The stream's number; `None` for the sum of all.
     pub stream: Option<i64>,

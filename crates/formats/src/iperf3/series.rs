@@ -9,7 +9,7 @@ use tenbin_core::metric::{
 use tenbin_core::sample::{Params, Sample, Series};
 use tenbin_core::unit::Unit;
 
-use super::model::{Cpu, Direction, Row, Side, Test};
+use super::model::{Cpu, Direction, Role, Row, Side, Start, Test};
 
 /// Variation of the transit time of datagrams.
 pub const JITTER: Metric = Metric::new("jitter", Unit::Second, Better::Lower);
@@ -30,7 +30,7 @@ pub fn of(test: &Test) -> Vec<Series> {
         for row in told(&end.streams, &end.sums) {
             out.row(row, true, is_lone(&end.streams, row));
         }
-        let local = local_side(test);
+        let local = local_side(&test.start);
         for (cpu, side) in [(end.cpu_local, local), (end.cpu_remote, local.other())] {
             if let Some(Cpu { total, .. }) = cpu {
                 let params = Params::from([("side".into(), side.word().into()), total_window()]);
@@ -42,9 +42,9 @@ pub fn of(test: &Test) -> Vec<Series> {
 }
 
 /// The side of the program that tells; in a bidirectional test that of its first streams.
-pub fn local_side(test: &Test) -> Side {
-    let client = test.start.role == super::model::Role::Client;
-    if client != test.start.reverse { Side::Sender } else { Side::Receiver }
+pub fn local_side(start: &Start) -> Side {
+    let client = start.role == Role::Client;
+    if client != start.reverse { Side::Sender } else { Side::Receiver }
 }
 
 /// All rows that say something of their own: the sum of a single stream does not.

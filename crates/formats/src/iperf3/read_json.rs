@@ -1,0 +1,398 @@
+//! Reads iperf3's JSON: the document of `--json`, the lines of `--json-stream`, and what becomes of them on the way.
+
+use serde_json::Value;
+
+use super::model::{Connection, Cpu, Direction, End, Interval, Role, Row, Side, Start, Test};
+use super::read_text;
+use super::reading::Reading;
+
+/// Every test in `text`: documents may stand between other lines, twice, or end early.
+pub fn read(text: &str) -> Vec<Reading> {
+    let mut tests: Vec<Reading> = Vec::new();
+    let mut events: Option<Reading> = None;
+    for (value, cut) in documents(text) {
+        if let Some(event) = value.get("event").and_then(Value::as_str) {
+            let data = value.get("data").unwrap_or(&Value::Null);
+            if event == "start" {
+                tests.extend(events.take());
+            }
+            on_event(events.get_or_insert_default(), event, data);
+        } else if value.get("start").is_some() || value.get("end").is_some() {
+            let mut read = document(&value);
+            read.cut |= cut;
+            let same = |other: &Reading| {
+                other.test.start.cookie.is_some() && other.test.start.cookie == read.test.start.cookie
+            };
+            // Some versions print their document twice, or the whole after its events.
+            match tests.last_mut() {
+                Some(last) if same(last) => *last = read,
+                _ if events.as_ref().is_some_and(same) => {
+                    events = None;
+                    tests.push(read);
+                }
+                _ => tests.push(read),
+            }
+        }
+    }
+    tests.extend(events);
+    tests
+}
+
+/// Whether `text` begins like iperf3's JSON.
+pub fn is_iperf3(text: &str) -> bool {
+    let has = |words: &str| text.contains(words);
+    let quoted = ["\"connected\"", "\"test_start\"", "\"sum_sent\"", "\"iperf 3"];
+    has("{") && (has("\"start\"") || has("\"event\"")) && quoted.iter().any(|words| has(words))
+}
+
+/// Every JSON object of `text`, and whether it had to be closed for lack of its end.
+fn documents(text: &str) -> Vec<(Value, bool)> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    // Text full of braces must not be gone over for each of them.
+    let mut mends = 0;
+    while let Some(at) = rest.find('{') {
+        rest = &rest[at..];
+        let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
+        if let Some(Ok(value)) = stream.next() {
+            rest = &rest[stream.byte_offset()..];
+            found.push((value, false));
+            continue;
+        }
+        mends += 1;
+        if mends > 8 {
+            break;
+        }
+        // Not JSON as it stands: a number that is none, or an end that is missing.
+        let mended = without_nan(rest);
+        let mut stream = serde_json::Deserializer::from_str(&mended).into_iter::<Value>();
+        if let Some(Ok(value)) = stream.next() {
+            found.push((value, false));
+            break;
+        }
+        let value = closed(&mended).and_then(|text| serde_json::from_str::<Value>(&text).ok());
+        if let Some(value) = value.filter(|value| value.get("event").is_none()) {
+            found.push((value, true));
+            break;
+        }
+        rest = &rest[1..];
+    }
+    found
+}
+
+/// `text` with null in place of the `nan` and `inf` that old versions print.
+fn without_nan(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(['n', 'i', '-', '"']) {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        if rest.starts_with('"') {
+            let end = string_end(rest);
+            out.push_str(&rest[..end]);
+            rest = &rest[end..];
+            continue;
+        }
+        match ["-nan", "nan", "-inf", "inf"].iter().find(|word| rest.starts_with(**word)) {
+            Some(word) => {
+                out.push_str("null");
+                rest = &rest[word.len()..];
+            }
+            None => {
+                out.push_str(&rest[..1]);
+                rest = &rest[1..];
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The length of the string literal that `text` begins with.
+fn string_end(text: &str) -> usize {
+    let mut escaped = false;
+    for (at, byte) in text.bytes().enumerate().skip(1) {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// A document that ends early, cut behind the last interval or total that is whole, and closed.
+fn closed(text: &str) -> Option<String> {
+    let mut open = Vec::new();
+    let mut safe: Option<(usize, Vec<char>)> = None;
+    let mut at = 0;
+    while let Some(c) = text[at..].chars().next() {
+        if c == '"' {
+            at += string_end(&text[at..]);
+            continue;
+        }
+        at += c.len_utf8();
+        match c {
+            '{' => open.push('}'),
+            '[' => open.push(']'),
+            '}' | ']' => {
+                if open.pop() != Some(c) {
+                    return None;
+                }
+                // An interval of which some streams are missing is none.
+                if open.len() <= 2 {
+                    safe = Some((at, open.clone()));
+                }
+            }
+            _ => {}
+        }
+        // Far deeper than any document of iperf3.
+        if open.len() > 64 {
+            return None;
+        }
+    }
+    let (end, open) = safe?;
+    Some(text[..end].chars().chain(open.into_iter().rev()).collect())
+}
+
+/// Before 3.13 the parameters do not say so, only the sums do.
+fn both_ways(data: &Value) -> bool {
+    data.as_object().is_some_and(|map| map.keys().any(|key| key.ends_with("_bidir_reverse")))
+}
+
+fn on_event(reading: &mut Reading, event: &str, data: &Value) {
+    reading.test.start.bidir |= both_ways(data);
+    match event {
+        "start" => reading.test.start = start(data),
+        "interval" => {
+            let interval = interval(&reading.test.start, data);
+            reading.test.intervals.push(interval);
+        }
+        "end" => {
+            reading.test.end = end(&reading.test.start, data);
+            reading.done = reading.test.end.is_some();
+        }
+        "error" => {
+            if let Some(text) = data.as_str() {
+                reading.say(text);
+            }
+        }
+        "server_output_json" => embedded(reading, data),
+        _ => {}
+    }
+}
+
+fn document(value: &Value) -> Reading {
+    let mut start = start(value.get("start").unwrap_or(&Value::Null));
+    start.bidir |= list(value.get("intervals")).chain(value.get("end")).any(both_ways);
+    let intervals = list(value.get("intervals")).map(|data| interval(&start, data)).collect();
+    let end = value.get("end").and_then(|data| end(&start, data));
+    let done = end.is_some();
+    let mut reading =
+        Reading { test: Test { start, intervals, end, error: None }, done, ..Reading::default() };
+    if let Some(text) = value.get("error").and_then(Value::as_str) {
+        reading.done = false;
+        reading.say(text);
+    }
+    if let Some(data) = value.get("server_output_json") {
+        embedded(&mut reading, data);
+    }
+    if let Some(text) = value.get("server_output_text").and_then(Value::as_str) {
+        for other in read_text::read(text) {
+            reading.test.intervals.extend(other.test.intervals);
+        }
+    }
+    reading
+}
+
+/// The server's own report of the same test: its intervals are further series of this run.
+fn embedded(reading: &mut Reading, data: &Value) {
+    reading.test.intervals.extend(document(data).test.intervals);
+}
+
+fn list(value: Option<&Value>) -> impl Iterator<Item = &Value> {
+    value.and_then(Value::as_array).into_iter().flatten()
+}
+
+fn text(value: &Value, key: &str) -> Option<String> {
+    value.get(key).and_then(Value::as_str).map(|text| text.trim().to_owned())
+}
+
+fn num(value: &Value, key: &str) -> Option<f64> {
+    value.get(key).and_then(Value::as_f64)
+}
+
+fn whole(value: &Value, key: &str) -> Option<u64> {
+    num(value, key).filter(|n| *n >= 0.0).map(|n| n as u64)
+}
+
+fn start(data: &Value) -> Start {
+    let none = &Value::Null;
+    let (client, server) = (data.get("connecting_to"), data.get("accepted_connection"));
+    let peer = client.or(server).unwrap_or(none);
+    let test = data.get("test_start").unwrap_or(none);
+    let stamp = data.get("timestamp").unwrap_or(none);
+    let connection = |data: &Value| Connection {
+        socket: num(data, "socket").unwrap_or(0.0) as i64,
+        local_host: text(data, "local_host").unwrap_or_default(),
+        local_port: whole(data, "local_port").unwrap_or(0) as u16,
+        remote_host: text(data, "remote_host").unwrap_or_default(),
+        remote_port: whole(data, "remote_port").unwrap_or(0) as u16,
+    };
+    let yes = |key: &str| num(test, key).is_some_and(|n| n != 0.0);
+    Start {
+        role: if client.is_none() && server.is_some() { Role::Server } else { Role::Client },
+        version: text(data, "version").map(|version| version.trim_start_matches("iperf ").to_owned()),
+        system_info: text(data, "system_info"),
+        time_unix_seconds: num(stamp, "timesecs").map(|seconds| seconds as i64),
+        peer_host: text(peer, "host").unwrap_or_default(),
+        peer_port: whole(peer, "port").unwrap_or(0) as u16,
+        cookie: text(data, "cookie"),
+        protocol: text(test, "protocol").unwrap_or_default(),
+        streams: whole(test, "num_streams").unwrap_or(0) as u32,
+        block_bytes: whole(test, "blksize").unwrap_or(0),
+        omit_seconds: whole(test, "omit").unwrap_or(0),
+        duration_seconds: num(test, "duration").unwrap_or(0.0),
+        limit_bytes: whole(test, "bytes").unwrap_or(0),
+        limit_blocks: whole(test, "blocks").unwrap_or(0),
+        reverse: yes("reverse"),
+        bidir: yes("bidir"),
+        tos: whole(test, "tos").unwrap_or(0) as u8,
+        target_bitrate: whole(data, "target_bitrate").unwrap_or(0),
+        mss_bytes: whole(data, "tcp_mss").or_else(|| whole(data, "tcp_mss_default")),
+        mss_asked: data.get("tcp_mss").is_some(),
+        window_bytes: whole(data, "sock_bufsize").unwrap_or(0),
+        send_buffer_bytes: whole(data, "sndbuf_actual"),
+        receive_buffer_bytes: whole(data, "rcvbuf_actual"),
+        connected: list(data.get("connected")).map(connection).collect(),
+    }
+}
+
+/// Whose figures and which way, from the flag `sender`: whether the side that tells sends.
+fn place(start: &Start, data: &Value) -> (Side, Direction) {
+    let client = start.role == Role::Client;
+    let sends = match data.get("sender").and_then(Value::as_bool) {
+        Some(sends) => sends,
+        None => client != start.reverse,
+    };
+    let side = if sends { Side::Sender } else { Side::Receiver };
+    (side, if sends == client { Direction::Forward } else { Direction::Reverse })
+}
+
+/// The figures of a row, without its place.
+fn row(data: &Value) -> Row {
+    let us = |key: &str| num(data, key).map(|us| us * 1e-6);
+    Row {
+        stream: num(data, "socket").map(|socket| socket as i64),
+        start: num(data, "start").unwrap_or(0.0),
+        end: num(data, "end").unwrap_or(0.0),
+        bytes: num(data, "bytes"),
+        bits_per_second: num(data, "bits_per_second"),
+        // Unsigned minus one: not counted.
+        retransmits: num(data, "retransmits").filter(|n| (0.0..9e18).contains(n)),
+        cwnd_bytes: num(data, "snd_cwnd").or_else(|| num(data, "max_snd_cwnd")),
+        send_window_bytes: num(data, "snd_wnd").or_else(|| num(data, "max_snd_wnd")),
+        rtt_seconds: us("rtt").or_else(|| us("mean_rtt")),
+        rtt_min_seconds: us("min_rtt"),
+        rtt_max_seconds: us("max_rtt"),
+        rtt_deviation_seconds: us("rttvar"),
+        path_mtu_bytes: num(data, "pmtu"),
+        jitter_seconds: num(data, "jitter_ms").map(|ms| ms / 1e3),
+        lost_packets: num(data, "lost_packets"),
+        packets: num(data, "packets"),
+        lost_ratio: num(data, "lost_percent").map(|percent| percent / 100.0),
+        out_of_order: num(data, "out_of_order"),
+        omitted: data.get("omitted").and_then(Value::as_bool).unwrap_or(false),
+        ..Row::default()
+    }
+}
+
+fn interval(start: &Start, data: &Value) -> Interval {
+    let placed = |data: &Value| {
+        let (side, direction) = place(start, data);
+        Row { side, direction, ..row(data) }
+    };
+    let sums = ["sum", "sum_bidir_reverse"].iter().filter_map(|key| data.get(*key)).map(placed);
+    Interval { streams: list(data.get("streams")).map(placed).collect(), sums: sums.collect() }
+}
+
+fn end(start: &Start, data: &Value) -> Option<End> {
+    let mut end = End::default();
+    // Streams of both directions say by their flag which way they go, those of older documents by the test.
+    let way = |data: &Value| place(start, data).1;
+    for stream in list(data.get("streams")) {
+        if let (Some(sender), Some(receiver)) = (stream.get("sender"), stream.get("receiver")) {
+            let direction = way(sender);
+            for (side, data) in [(Side::Sender, sender), (Side::Receiver, receiver)] {
+                end.streams.push(Row { side, direction, ..row(data) });
+            }
+        }
+        if let Some(udp) = stream.get("udp") {
+            datagrams(&mut end.streams, row(udp), way(udp), start);
+        }
+    }
+    let forward = if start.reverse { Direction::Reverse } else { Direction::Forward };
+    for (suffix, direction) in [("", forward), ("_bidir_reverse", Direction::Reverse)] {
+        let get = |name: &str| data.get(format!("{name}{suffix}"));
+        let (sent, received) = (get("sum_sent"), get("sum_received"));
+        let udp = start.protocol == "UDP";
+        if let Some(sent) = sent {
+            let row = Row { side: Side::Sender, direction, ..row(sent) };
+            // A sender's own jitter and losses are zeroes that nobody measured.
+            let unknown = Row { jitter_seconds: None, lost_packets: None, lost_ratio: None, ..row };
+            end.sums.push(if udp { unknown } else { row });
+        }
+        if let Some(received) = received {
+            end.sums.push(Row { side: Side::Receiver, direction, ..row(received) });
+        }
+        if let (None, None, Some(sum)) = (sent, received, get("sum")) {
+            datagrams(&mut end.sums, row(sum), direction, start);
+        }
+    }
+    merge_lone_stream(&mut end);
+    if let Some(cpu) = data.get("cpu_utilization_percent") {
+        let of = |host: &str| {
+            let share = |part: &str| num(cpu, &format!("{host}_{part}")).map(|percent| percent / 100.0);
+            Some(Cpu { total: share("total")?, user: share("user")?, system: share("system")? })
+        };
+        (end.cpu_local, end.cpu_remote) = (of("host"), of("remote"));
+    }
+    end.sender_congestion = text(data, "sender_tcp_congestion");
+    end.receiver_congestion = text(data, "receiver_tcp_congestion");
+    (!end.streams.is_empty() || !end.sums.is_empty()).then_some(end)
+}
+
+/// Where sums tell each side by itself, the mixed row of a lone UDP stream adds only what they lack.
+fn merge_lone_stream(end: &mut End) {
+    let partial = end.streams.iter().position(|row| row.bits_per_second.is_none());
+    let Some(partial) = partial.filter(|_| end.streams.len() == 2).and_then(|at| end.streams.get(at)) else {
+        return;
+    };
+    let whole = |row: &&mut Row| row.side == Side::Receiver && row.bits_per_second.is_some();
+    if let Some(sum) = end.sums.iter_mut().find(whole) {
+        sum.out_of_order = sum.out_of_order.or(partial.out_of_order);
+        end.streams.clear();
+    }
+}
+
+/// A row of a UDP test that mixes the two sides: a client gives the sender's rate beside the receiver's losses.
+fn datagrams(rows: &mut Vec<Row>, row: Row, direction: Direction, start: &Start) {
+    let receiver = Row { side: Side::Receiver, direction, ..row };
+    if start.role == Role::Server {
+        let sends = direction == Direction::Reverse;
+        let side = if sends { Side::Sender } else { Side::Receiver };
+        rows.push(Row { side, ..receiver });
+        return;
+    }
+    rows.push(Row {
+        side: Side::Sender,
+        jitter_seconds: None,
+        lost_packets: None,
+        lost_ratio: None,
+        packets: None,
+        out_of_order: None,
+        ..receiver
+    });
+    rows.push(Row { bytes: None, bits_per_second: None, ..receiver });
+}

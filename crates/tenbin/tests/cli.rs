@@ -38,8 +38,10 @@ fn a_run_ends_in_a_verdict_a_store_and_a_report() {
     let schedule = document["schedule"].as_array().unwrap();
     assert_eq!(schedule.len(), 12);
     assert!(schedule.iter().all(|slot| slot["state"] == "done" && slot["run"].is_number()));
-    let text = std::fs::read_to_string(bench.path("tenbin-null").join("report.md")).unwrap();
-    assert!(text.contains("slower"), "{text}");
+    for file in ["report.html", "report.md"] {
+        let text = std::fs::read_to_string(bench.path("tenbin-null").join(file)).unwrap();
+        assert!(text.contains("slower"), "{file}");
+    }
     let list = bench.tenbin(&["list"]).output();
     assert!(list.out.contains("null") && list.out.contains("12"), "{}", list.out);
     let shown = json(&bench.tenbin(&["show", "--json"]).output().out);

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use tenbin_core::recorder::Recorder;
 use tenbin_engines::{RunError, Stop};
 use tenbin_linux::set::{self, Applied, Setting};
-use tenbin_linux::{net, probe, sense, sysroot::SysRoot};
+use tenbin_linux::{lab, net, probe, sense, sysroot::SysRoot};
 
 use super::protocol::{self, Failure, Measured, Numbered, Reply, Request, Watched};
 
@@ -253,6 +253,7 @@ fn command(argv: &[String], env: &BTreeMap<String, String>, stop: &Stop) -> Repl
     let shown = argv.join(" ");
     let mut started = Command::new(program);
     started.args(arguments).envs(env).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    lab::die_with_parent(&mut started);
     let mut child = match started.spawn() {
         Ok(child) => child,
         Err(e) => return failed(format!("cannot start {shown}: {e}")),

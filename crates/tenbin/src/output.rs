@@ -151,17 +151,3 @@ pub fn when(unix_seconds: f64) -> String {
         |time| time.to_zoned_datetime(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string(),
     )
 }
-
-/// What a report says about its own making.
-pub fn about(experiment: &Experiment) -> About {
-    let words: Vec<String> = std::env::args().skip(1).map(|word| shell_quote(&word)).collect();
-    About {
-        version: format!("tenbin {}", env!("CARGO_PKG_VERSION")),
-        // Resuming or reporting again does not repeat an experiment; running its plan does.
-        command: match words.first().map(String::as_str) {
-            Some("run" | "ab") => format!("tenbin {}", words.join(" ")),
-            _ => format!("tenbin run {}.toml --seed {}", shell_quote(&experiment.plan.name), experiment.seed),
-        },
-        created: when(now()),
-    }
-}

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use tenbin_core::analysis::Analysis;
+use tenbin_core::analysis::{Analysis, Level};
 use tenbin_core::experiment::Experiment;
 use tenbin_core::quantity;
 
@@ -71,26 +71,32 @@ fn decision(out: &mut String, analysis: &Analysis, topic: &Topic<'_>, figures: &
             md(&comparison.text)
         );
     }
+    let bound = |level: &Level| {
+        let bound = words::tightest(analysis, &level.arm, &level.metric.name, level.metric.unit)?;
+        let limit = quantity::human(bound.ceiling.limit, bound.ceiling.unit, 3);
+        Some(match bound.share {
+            Some(share) => format!("{} of {limit}", words::share(share)),
+            None => limit,
+        })
+    };
+    let bounded = topic.levels.iter().any(|level| bound(level).is_some());
+    let rows = topic.levels.iter().map(|level| {
+        let text = words::level(level);
+        let interval = text.interval.map(|interval| words::micro(&interval));
+        let mut row = vec![
+            level.arm.clone(),
+            level.n.to_string(),
+            words::micro(&text.median),
+            interval.unwrap_or_else(|| "none below 6 runs".to_owned()),
+        ];
+        if bounded {
+            row.push(bound(level).unwrap_or_default());
+        }
+        row
+    });
+    let header = ["arm", "n:", "median:", "95 % interval:", "of the ceiling:"];
     if !topic.levels.is_empty() {
-        let rows = topic.levels.iter().map(|level| {
-            let text = words::level(level);
-            let bound = words::tightest(analysis, &level.arm, &level.metric.name, level.metric.unit);
-            let bound = bound.map(|bound| {
-                let limit = quantity::human(bound.ceiling.limit, bound.ceiling.unit, 3);
-                match bound.share {
-                    Some(share) => format!("{} of {limit}", words::share(share)),
-                    None => limit,
-                }
-            });
-            vec![
-                level.arm.clone(),
-                level.n.to_string(),
-                words::micro(&text.median),
-                text.interval.map_or("none below 6 runs".to_owned(), |interval| words::micro(&interval)),
-                bound.unwrap_or_else(|| "unknown".to_owned()),
-            ]
-        });
-        table(out, &["arm", "n:", "median:", "95 % interval:", "of the ceiling:"], rows);
+        table(out, if bounded { &header } else { &header[..4] }, rows);
     }
     let direction = words::direction(topic.better());
     if !direction.is_empty() {

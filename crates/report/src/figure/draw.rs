@@ -346,7 +346,7 @@ impl Canvas {
             Better::Lower => ", ← left of 1 is better",
             Better::Neither => "",
         };
-        let title = format!("ratio to {}, log scale{direction}", fit(&ratios.base, 140, small));
+        let title = format!("log scale{direction} · ratio to {}", ratios.base);
         self.axis_titles(&room, &title, "")
     }
 
@@ -464,16 +464,20 @@ impl Canvas {
                 self.area.draw(&PathElement::new([(px, top), (px, bottom)], line(Role::Grid, 1.0, 1.0)))?;
             }
         }
-        let every = blocks.len().div_ceil(if self.wide() { 24 } else { 10 }).max(1);
-        for (index, (block, from, to)) in blocks.iter().enumerate().filter(|(index, _)| index % every == 0) {
+        // The end of the last number written; one that would run into it is left out.
+        let mut taken = 0;
+        for (index, (block, from, to)) in blocks.iter().enumerate() {
             if let Some((px, _)) = at((from + to) / 2.0, y.lo) {
-                let number = if index == 0 && self.wide() {
-                    format!("block {}", block + 1)
-                } else {
-                    (block + 1).to_string()
-                };
-                let middle = (px / UNITS).max(room.left + (ink::ems(&number) * small / 2.0) as i32);
-                self.text((middle, room.top - 9), &number, &font(small - 1.0, Role::Muted, HPos::Center))?;
+                let number =
+                    if index == 0 { format!("block {}", block + 1) } else { (block + 1).to_string() };
+                let half = (ink::ems(&number) * small / 2.0) as i32;
+                let middle = (px / UNITS).max(room.left + half);
+                if middle - half < taken {
+                    continue;
+                }
+                taken = middle + half + 4;
+                let style = font(small - 1.0, Role::Muted, HPos::Center);
+                self.text((middle, room.top - 9), &number, &style)?;
             }
         }
         let mut ends: Vec<(usize, i32)> = Vec::new();
@@ -518,8 +522,8 @@ impl Canvas {
         self.labels(arms, ends, self.width - room.right, &room)?;
         let has = |mark: DotMark| timeline.dots.iter().any(|dot| dot.mark == mark);
         let unit = match x.symbol.as_str() {
-            "s" => "seconds",
-            "min" => "minutes",
+            "s" if self.wide() => "seconds",
+            "min" if self.wide() => "minutes",
             other => other,
         };
         let mut title = format!("{unit} since the first run");

@@ -199,7 +199,10 @@ fn stamp(experiment: &Experiment, about: &About) -> [String; 4] {
 
 /// The figures' message in words.
 fn alt(title: &str, topic: &Topic<'_>) -> String {
-    let levels = topic.levels.iter().map(|level| format!("{} {}", level.arm, words::level(level).median));
+    let levels = topic
+        .levels
+        .iter()
+        .map(|level| format!("{} {}", level.arm, words::micro(&words::level(level).median)));
     let verdicts = topic.comparisons.iter().map(|comparison| comparison.text.clone());
     let parts: Vec<String> = levels.chain(verdicts).collect();
     format!("{title}. {}", parts.join("; "))

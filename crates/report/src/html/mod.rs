@@ -106,7 +106,7 @@ impl Report<'_> {
     fn decision(&self) -> Markup {
         html! {
             section {
-                div.verdicts {
+                div.verdicts.many[self.analysis.comparisons.len() > 3] {
                     @for topic in &self.topics {
                         @for comparison in &topic.comparisons { (verdict(topic, comparison)) }
                     }
@@ -580,7 +580,8 @@ fn verdict(topic: &Topic<'_>, comparison: &Comparison) -> Markup {
                 }
             }
             div.what {
-                (words::percent(result.level)) " interval · n = " (words::counted(result.n, "block"))
+                @if words::ratio_interval(result).is_some() { (words::percent(result.level)) " interval · " }
+                "n = " (words::counted(result.n, "block"))
                 " · margin " (words::percent(result.margin))
             }
             p.says { (comparison.text) }

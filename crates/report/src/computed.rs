@@ -1,6 +1,7 @@
 //! What the samples of one series say by themselves.
 
 use tenbin_core::sample::Series;
+use tenbin_core::stats::order::percentile;
 use tenbin_core::unit::Unit;
 
 /// Descriptive figures of a series in its unit. What its samples cannot give is `None`.
@@ -31,11 +32,11 @@ impl Computed {
         let mut sorted = series.values();
         sorted.sort_by(f64::total_cmp);
         let n = sorted.len();
-        let tail = |p: f64, from: usize| (n >= from).then(|| quantile(&sorted, p)).flatten();
+        let tail = |p: f64, from: usize| (n >= from).then(|| percentile(&sorted, p)).flatten();
         Computed {
             n,
             mean: mean(series),
-            median: quantile(&sorted, 0.5),
+            median: percentile(&sorted, 0.5),
             min: sorted.first().copied(),
             max: sorted.last().copied(),
             sd: deviation(&sorted),
@@ -44,14 +45,6 @@ impl Computed {
             p99_9: tail(0.999, 10_000),
         }
     }
-}
-
-/// Type 7 of values in ascending order.
-fn quantile(sorted: &[f64], p: f64) -> Option<f64> {
-    let at = p * sorted.len().checked_sub(1)? as f64;
-    let below = *sorted.get(at.floor() as usize)?;
-    let above = sorted.get(at.ceil() as usize).copied().unwrap_or(below);
-    Some(below + at.fract() * (above - below))
 }
 
 fn mean(series: &Series) -> Option<f64> {

@@ -7,6 +7,7 @@ use tenbin_core::analysis::{Analysis, RunCounts};
 use tenbin_core::experiment::Experiment;
 use tenbin_core::quantity;
 use tenbin_core::run::Run;
+use unicode_width::UnicodeWidthStr;
 
 use crate::computed::Computed;
 use crate::context;
@@ -296,11 +297,11 @@ fn clean(text: &str) -> String {
 /// `text` wrapped at blanks, the first line behind `mark`, the others indented as far.
 fn paragraph(out: &mut String, mark: &str, text: &str, width: usize) {
     let width = width.max(40);
-    let indent = columns(mark);
+    let indent = mark.width();
     let mut column = indent;
     out.push_str(mark);
     for word in clean(text).split_whitespace() {
-        let length = columns(word);
+        let length = word.width();
         if column > indent && column + 1 + length > width {
             let _ = write!(out, "\n{:indent$}", "");
             column = indent;
@@ -313,9 +314,4 @@ fn paragraph(out: &mut String, mark: &str, text: &str, width: usize) {
         column += length;
     }
     out.push('\n');
-}
-
-/// Columns of a terminal that `text` takes: two for the wide characters of East Asian scripts.
-fn columns(text: &str) -> usize {
-    text.chars().map(|c| if matches!(c, '\u{1100}'..='\u{115f}' | '\u{2e80}'..='\u{a4cf}' | '\u{ac00}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}' | '\u{fe30}'..='\u{fe6f}' | '\u{ff00}'..='\u{ff60}' | '\u{1f300}'..='\u{1faff}' | '\u{20000}'..='\u{3fffd}') { 2 } else { 1 }).sum()
 }

@@ -1,4 +1,4 @@
-//! The figures of a report, drawn by plotters on the backend in [`ink`].
+//! The figures of a report, drawn by plotters on a backend of our own (`ink`).
 //!
 //! [`all`] says which figures an experiment gives; [`Figure::svg`] draws one for a page, a phone or a file.
 

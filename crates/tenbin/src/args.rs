@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
+use tenbin_core::quantity;
+use tenbin_formats::iperf3::text::RateUnit;
 
 /// Weighs one hardware configuration against another: interleaved blocks, a verdict with its interval, ceilings,
 /// and a report worth publishing.
@@ -29,6 +31,9 @@ pub enum Verb {
     Probe(ProbeArgs),
     /// Round trips by ICMP echo, with ping's flags and table
     Ping(PingArgs),
+    /// TCP throughput, with iperf3's flags and text; speaks its protocol in both roles
+    #[command(name = "iperf3")]
+    Iperf3(Iperf3Args),
     /// Go on with an experiment that was cut short; only the missing runs are made
     Resume(ResumeArgs),
     /// List the experiments in the store
@@ -197,6 +202,148 @@ pub struct AbArgs {
     #[command(flatten)]
     #[allow(missing_docs, reason = "its own type says it")]
     pub output: OutputArgs,
+}
+
+/// Arguments of `iperf3`.
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("role").required(true).args(["client", "server"]))]
+pub struct Iperf3Args {
+    /// Measure to this server: a name or an address
+    #[arg(short, long, value_name = "HOST")]
+    pub client: Option<String>,
+    /// Be the server
+    #[arg(short, long)]
+    pub server: bool,
+    /// The server's port
+    #[arg(short, long, value_name = "PORT", default_value_t = 5201)]
+    pub port: u16,
+    /// Seconds to measure [default: 10]
+    #[arg(short, long, value_name = "SECONDS", value_parser = test_seconds, conflicts_with_all = ["bytes", "blocks"])]
+    pub time: Option<f64>,
+    /// Seconds between interval reports; 0 is none
+    #[arg(short, long, value_name = "SECONDS", default_value = "1", value_parser = interval_seconds)]
+    pub interval: f64,
+    /// End after so many bytes, such as 100M (K, M, G = 1024)
+    #[arg(short = 'n', long, value_name = "BYTES", value_parser = size, conflicts_with = "blocks")]
+    pub bytes: Option<u64>,
+    /// End after so many blocks, such as 1K
+    #[arg(short = 'k', long = "blockcount", value_name = "BLOCKS", value_parser = size)]
+    pub blocks: Option<u64>,
+    /// Bytes of a write, at most 1M
+    #[arg(short, long, value_name = "BYTES", default_value = "128K", value_parser = block)]
+    pub length: u64,
+    /// Streams at the same time
+    #[arg(short = 'P', long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=128))]
+    pub parallel: u64,
+    /// The server sends
+    #[arg(short = 'R', long)]
+    pub reverse: bool,
+    /// The most each stream sends, in bit/s, such as 100M (K, M, G = 1000); 0 is unlimited
+    #[arg(short = 'b', long, value_name = "RATE", value_parser = decimal)]
+    pub bitrate: Option<u64>,
+    /// Socket buffers in bytes, such as 4M
+    #[arg(short, long, value_name = "BYTES", value_parser = size)]
+    pub window: Option<u64>,
+    /// Maximum segment size in bytes
+    #[arg(short = 'M', long = "set-mss", value_name = "BYTES", value_parser = clap::value_parser!(u64).range(88..=32767))]
+    pub mss: Option<u64>,
+    /// Turn Nagle's algorithm off
+    #[arg(short = 'N', long)]
+    pub no_delay: bool,
+    /// Congestion control, such as cubic or bbr
+    #[arg(short = 'C', long, value_name = "NAME")]
+    pub congestion: Option<String>,
+    /// Seconds of warm-up that do not count
+    #[arg(short = 'O', long, value_name = "SECONDS", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=600))]
+    pub omit: u64,
+    /// Type of service byte
+    #[arg(short = 'S', long, value_name = "TOS", value_parser = clap::value_parser!(u64).range(0..=255))]
+    pub tos: Option<u64>,
+    /// CPU for the streams of this side, and of the server: N or N,M
+    #[arg(short = 'A', long, value_name = "N[,M]", value_parser = affinity)]
+    pub affinity: Option<(u64, Option<u64>)>,
+    /// The own port of the first stream
+    #[arg(long, value_name = "PORT")]
+    pub cport: Option<u16>,
+    /// The own address
+    #[arg(short = 'B', long, value_name = "ADDRESS")]
+    pub bind: Option<IpAddr>,
+    /// Use IPv4
+    #[arg(short = '4', long = "version4", conflicts_with = "v6")]
+    pub v4: bool,
+    /// Use IPv6
+    #[arg(short = '6', long = "version6")]
+    pub v6: bool,
+    /// Unit of the rates: k, m, g, t for bits, K, M, G, T for bytes
+    #[arg(short, long, value_name = "UNIT", value_parser = rate_unit)]
+    pub format: Option<RateUnit>,
+    /// Say more: cookie, segment size, CPU, congestion control
+    #[arg(short = 'V', long)]
+    pub verbose: bool,
+    /// Print iperf3's JSON document at the end instead of text
+    #[arg(short = 'J', long)]
+    pub json: bool,
+    /// Serve one client, then end
+    #[arg(short = '1', long, requires = "server")]
+    pub one_off: bool,
+    /// Not available yet
+    #[arg(short, long, hide = true)]
+    pub udp: bool,
+}
+
+fn test_seconds(text: &str) -> Result<f64, String> {
+    within(text, 0.1, 86400.0)
+}
+
+fn interval_seconds(text: &str) -> Result<f64, String> {
+    if text == "0" { Ok(0.0) } else { within(text, 0.1, 60.0) }
+}
+
+fn within(text: &str, least: f64, most: f64) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if (least..=most).contains(&seconds) => Ok(seconds),
+        _ => Err(format!("expected seconds between {least} and {most}")),
+    }
+}
+
+fn size(text: &str) -> Result<u64, String> {
+    match quantity::parse_size(text)? {
+        0 => Err("must be at least 1".to_owned()),
+        n => Ok(n),
+    }
+}
+
+fn block(text: &str) -> Result<u64, String> {
+    match size(text)? {
+        n if n <= 1024 * 1024 => Ok(n),
+        _ => Err("must be at most 1M".to_owned()),
+    }
+}
+
+/// `100M` as 100000000: iperf3's rates are decimal.
+fn decimal(text: &str) -> Result<u64, String> {
+    if text == "0" {
+        return Ok(0);
+    }
+    if text.ends_with(|c: char| c.is_ascii_digit()) {
+        return text.parse().map_err(|_| format!("\"{text}\" is no rate; write it like 100M"));
+    }
+    quantity::parse_bit_rate(&format!("{text}bit"))
+}
+
+fn affinity(text: &str) -> Result<(u64, Option<u64>), String> {
+    let cpu = |text: &str| match text.trim().parse() {
+        Ok(n) if n < 1024 => Ok(n),
+        _ => Err(format!("\"{text}\" is no CPU; write N or N,M")),
+    };
+    match text.split_once(',') {
+        Some((own, server)) => Ok((cpu(own)?, Some(cpu(server)?))),
+        None => Ok((cpu(text)?, None)),
+    }
+}
+
+fn rate_unit(letter: &str) -> Result<RateUnit, String> {
+    RateUnit::of(letter).ok_or_else(|| "expected one of k m g t K M G T".to_owned())
 }
 
 /// Arguments of `ping`: those of ping, with its units.

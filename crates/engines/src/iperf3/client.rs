@@ -130,7 +130,7 @@ pub struct Outcome {
     pub moved_bytes: u64,
     /// Congestion control of this side's streams.
     pub congestion: Option<String>,
-    /// [`Stop`] ended it early; there are no totals.
+    /// [`Stop`] ended it early; the totals are those of this side, if any.
     pub interrupted: bool,
 }
 
@@ -275,8 +275,16 @@ fn measure(
         intervals.push(last);
     }
     let cpu = if interrupted { streams.join() } else { CpuTime::default() };
+    // What an interrupted test knows of its end is this side's part.
+    let own_end = || End {
+        streams: rows.clone(),
+        sums: meter::sum(&rows).into_iter().collect(),
+        cpu_local: Some(share(cpu, course.at)),
+        ..End::default()
+    };
+    let end = interrupted.then(own_end);
     let outcome = Outcome {
-        test: Test { start, intervals, end: None, error: None },
+        test: Test { start, intervals, end, error: None },
         info,
         cpu,
         moved_bytes: course.readings.iter().map(|reading| reading.bytes).sum(),

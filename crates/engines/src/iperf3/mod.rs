@@ -212,7 +212,9 @@ fn settings(job: &Job) -> Result<Settings, RunError> {
 /// Leaves an outcome in `rec`: what iperf3 tells of a test, then what only tenbin knows.
 pub fn record(settings: &Settings, outcome: &Outcome, rec: &mut Recorder) {
     for series in series::of(&outcome.test) {
-        let total_received = series.metric == THROUGHPUT
+        // Of a test that was cut short there is no total to compare by.
+        let total_received = !outcome.interrupted
+            && series.metric == THROUGHPUT
             && series.params.get("side") == Some(&"receiver".into())
             && series.params.contains_key("window")
             && !series.params.contains_key("stream");

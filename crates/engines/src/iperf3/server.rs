@@ -1,7 +1,7 @@
 //! The server's side of a test.
 
 use std::io::{ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
@@ -38,7 +38,15 @@ pub struct Server {
 impl Server {
     /// Listens on `address`; an unspecified IPv6 address takes IPv4 clients too.
     pub fn open(address: SocketAddr) -> Result<Server, RunError> {
-        let listener = listen(address)?;
+        let v4 = SocketAddr::new(IpAddr::from([0u8; 4]), address.port());
+        let both = address.ip() == IpAddr::from([0u16; 8]);
+        let listener = match listen(address) {
+            // A machine without IPv6.
+            Err(RunError::Io { source, .. }) if both && source.raw_os_error() == Some(libc::EAFNOSUPPORT) => {
+                listen(v4)?
+            }
+            other => other?,
+        };
         let address = listener
             .local_addr()
             .map_err(|source| RunError::Io { what: format!("listen on {address}"), source })?;

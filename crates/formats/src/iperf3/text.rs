@@ -162,8 +162,8 @@ pub fn interval(test: &Start, interval: &Interval, style: Style, out: &mut dyn W
     Ok(())
 }
 
-/// The totals.
-pub fn end(test: &Start, end: &End, style: Style, out: &mut dyn Write) -> fmt::Result {
+/// The totals; `done` if the test came to its end.
+pub fn end(test: &Start, end: &End, done: bool, style: Style, out: &mut dyn Write) -> fmt::Result {
     let several = test.connected.len() > 1;
     if !several {
         out.write_str(LINE)?;
@@ -202,7 +202,7 @@ pub fn end(test: &Start, end: &End, style: Style, out: &mut dyn Write) -> fmt::R
             }
         }
     }
-    if test.role == Role::Client { out.write_str("\niperf Done.\n") } else { Ok(()) }
+    if test.role == Role::Client && done { out.write_str("\niperf Done.\n") } else { Ok(()) }
 }
 
 /// A row of figures of a TCP test.
@@ -233,7 +233,7 @@ pub fn test(test: &Test, style: Style, out: &mut dyn Write) -> fmt::Result {
         interval(&test.start, report, style, out)?;
     }
     match &test.end {
-        Some(totals) => end(&test.start, totals, style, out),
+        Some(totals) => end(&test.start, totals, test.error.is_none(), style, out),
         None => Ok(()),
     }
 }

@@ -6,6 +6,7 @@ mod completions;
 mod demo;
 mod experiment;
 mod import;
+mod iperf3;
 mod list;
 mod ping;
 mod probe;
@@ -25,6 +26,7 @@ pub fn dispatch(verb: Verb) -> Outcome {
         Verb::Demo(args) => demo::demo(&args),
         Verb::Probe(args) => probe::probe(&args),
         Verb::Ping(args) => ping::ping(&args),
+        Verb::Iperf3(args) => iperf3::iperf3(&args),
         Verb::Resume(args) => resume::resume(&args),
         Verb::List(args) => list::list(&args),
         Verb::Show(args) => show::show(&args),

@@ -43,9 +43,17 @@ pub fn alternations(order: &[Vec<usize>], a: usize, b: usize) -> usize {
     arms.windows(2).filter(|pair| pair[0] != pair[1]).count()
 }
 
-/// A Williams square: k rows for even k, 2k for odd k.
-fn williams(k: usize) -> Vec<Vec<usize>> {
-    let (mut low, mut high) = (1, k - 1);
+/// How often the session goes from one arm to another, whichever they are: each may cost a change of settings. Entering
+/// the first arm is none.
+pub fn changes(order: &[Vec<usize>]) -> usize {
+    let arms: Vec<usize> = order.iter().flatten().copied().collect();
+    arms.windows(2).filter(|pair| pair[0] != pair[1]).count()
+}
+
+/// A Williams square of two or more: k rows for even k, 2k for odd k, in which every number follows every other equally
+/// often.
+pub fn williams(k: usize) -> Vec<Vec<usize>> {
+    let (mut low, mut high) = (1, k.saturating_sub(1));
     let mut first = vec![0];
     while first.len() < k {
         if first.len() % 2 == 1 {
@@ -62,4 +70,62 @@ fn williams(k: usize) -> Vec<Vec<usize>> {
         rows.extend(reversed);
     }
     rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(arms: usize, blocks: usize) {
+        for seed in 0..20 {
+            let (balanced, few) = (balanced(seed, arms, blocks), few_changes(seed, arms, blocks));
+            for order in [&balanced, &few] {
+                assert_eq!(order.len(), blocks);
+                for block in order {
+                    let mut sorted = block.clone();
+                    sorted.sort_unstable();
+                    assert_eq!(sorted, (0..arms).collect::<Vec<usize>>(), "every arm once");
+                }
+                // Two arms change places in every block, so that a verdict needs no more than six blocks.
+                assert!((1..arms).all(|arm| alternations(order, 0, arm) >= blocks));
+            }
+            // Complete blocks change arms k - 1 times inside; only the seams can be spared.
+            assert_eq!(changes(&few), blocks * (arms - 1));
+            assert!(changes(&balanced) >= changes(&few));
+            // Over two blocks every arm has the same mean place, so that a steady drift cancels.
+            for two in few.chunks_exact(2) {
+                let place =
+                    |arm: usize| two.iter().map(|b| b.iter().position(|a| *a == arm).unwrap()).sum::<usize>();
+                assert!((0..arms).all(|arm| place(arm) == arms - 1));
+            }
+        }
+    }
+
+    #[test]
+    fn orders_are_complete_and_balanced() {
+        check(2, 8);
+        check(2, 7);
+        check(3, 6);
+        check(4, 8);
+        check(5, 20);
+    }
+
+    #[test]
+    fn every_arm_follows_every_other_equally_often() {
+        for k in 2..8 {
+            let mut follows = vec![vec![0; k]; k];
+            williams(k).iter().flat_map(|row| row.windows(2)).for_each(|pair| follows[pair[0]][pair[1]] += 1);
+            let right = if k % 2 == 0 { 1 } else { 2 };
+            assert!((0..k).all(|a| (0..k).all(|b| follows[a][b] == if a == b { 0 } else { right })), "{k}");
+        }
+    }
+
+    #[test]
+    fn odd_counts() {
+        assert_eq!(balanced(1, 1, 2), [[0], [0]]);
+        assert_eq!(balanced(1, 2, 0), Vec::<Vec<usize>>::new());
+        assert_eq!(changes(&[]), 0);
+        assert_eq!(alternations(&[vec![0, 1], vec![0, 1]], 0, 1), 3);
+    }
 }

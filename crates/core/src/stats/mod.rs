@@ -1,12 +1,24 @@
 //! The statistics behind verdicts. Own code, since exact small-sample inference over blocks is what tenbin is for;
 //! all of it agrees with the vectors in `testdata/vectors`.
+//!
+//! Start at [`paired`] for the comparison over blocks, [`unpaired`] for runs that were never interleaved, [`summary`]
+//! and [`order`] for describing one list of values. [`warm_up`], [`changes`], [`autocorrelation`] look inside a run and
+//! [`trend`] over a session: diagnostics, from which no verdict follows.
 
+pub mod autocorrelation;
 pub mod changes;
 pub mod order;
 pub mod paired;
+pub mod sample_size;
+pub mod special;
+pub mod summary;
+pub mod trend;
+pub mod unpaired;
+pub mod warm_up;
 
 pub use changes::largest_step_down;
 pub use order::{median, median_interval};
+pub use summary::Summary;
 
 /// An interval.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -4,10 +4,10 @@
 use super::Interval;
 use super::order::median;
 
-/// The exact tests take time with the cube of the pairs; these take about a second.
-const MOST_PAIRS: usize = 2048;
+/// The exact tests take time with the cube of the pairs; so many take about a second, and plans allow no more blocks.
+const MOST_PAIRS: usize = 1000;
 
-/// Why pairs can't be compared.
+/// Why values can't be compared.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum PairError {
     /// There are none.
@@ -16,8 +16,11 @@ pub enum PairError {
     /// A ratio needs positive, finite values.
     #[error("{0} is no positive number, and ratios need those")]
     NotPositive(f64),
-    /// So far apart that the ratio is no finite number.
-    #[error("the ratio of {arm} to {base} is too far from 1 to be weighed")]
+    /// One of two independent samples is empty.
+    #[error("only one of the two has values")]
+    OneSided,
+    /// So far apart that what lies between them is no finite number.
+    #[error("{arm} and {base} are too far apart to be weighed")]
     TooFarApart {
         /// The value of the arm.
         arm: f64,
@@ -25,8 +28,13 @@ pub enum PairError {
         base: f64,
     },
     /// More than can be handled.
-    #[error("{0} pairs are more than {MOST_PAIRS}")]
-    TooMany(usize),
+    #[error("{count} pairs are more than the {most} that can be weighed")]
+    TooMany {
+        /// How many there are.
+        count: usize,
+        /// How many there may be.
+        most: usize,
+    },
     /// A margin is a share, from 0 up.
     #[error("{0} is no margin; it must be a finite share, not negative")]
     Margin(f64),
@@ -48,7 +56,7 @@ impl Paired {
             return Err(PairError::None);
         }
         if pairs.len() > MOST_PAIRS {
-            return Err(PairError::TooMany(pairs.len()));
+            return Err(PairError::TooMany { count: pairs.len(), most: MOST_PAIRS });
         }
         let bad = pairs.iter().flat_map(|(arm, base)| [*arm, *base]).find(|x| !(x.is_finite() && *x > 0.0));
         if let Some(bad) = bad {
@@ -86,27 +94,12 @@ impl Paired {
         // Ties are seen after rounding to 12 decimals: closer values differ by rounding of the division only.
         let rounded: Vec<f64> = self.logs.iter().map(|d| (d * 1e12).round() / 1e12).collect();
         let ranks = doubled_mid_ranks(&rounded);
-        let observed: i64 = rounded
-            .iter()
-            .zip(&ranks)
-            .map(|(d, rank)| {
-                if *d > 0.0 {
-                    *rank
-                } else if *d < 0.0 {
-                    -*rank
-                } else {
-                    0
-                }
-            })
-            .sum();
-        let moving: Vec<usize> =
-            rounded.iter().zip(&ranks).filter(|(d, _)| **d != 0.0).map(|(_, rank)| *rank as usize).collect();
-        let total: usize = moving.iter().sum();
-        // Chance of each sum of the ranks that fall to plus.
-        let chance = moving.into_iter().fold(vec![1.0], coin_flip);
-        let extreme = |plus: usize| (2 * plus as i64 - total as i64).abs() >= observed.abs();
-        let p: f64 = chance.iter().enumerate().filter(|(plus, _)| extreme(*plus)).map(|(_, c)| c).sum();
-        p.min(1.0)
+        let moving = || rounded.iter().zip(&ranks).filter(|(d, _)| **d != 0.0);
+        let total: usize = moving().map(|(_, rank)| rank).sum();
+        let plus: usize = moving().filter(|(d, _)| **d > 0.0).map(|(_, rank)| rank).sum();
+        // Both tails are alike, so that the smaller sum of ranks tells.
+        let tail = rank_sum_chances(moving().map(|(_, rank)| *rank), plus.min(total - plus));
+        (2.0 * tail.iter().sum::<f64>()).min(1.0)
     }
 
     /// Standard deviation of the log ratios (n - 1); 0 for one.
@@ -124,28 +117,34 @@ impl Paired {
 /// `qsignrank`; `None` where that is 0.
 pub fn signed_rank_critical(n: usize, level: f64) -> Option<usize> {
     let tail = (1.0 - level) / 2.0;
-    let chance = (1..=n).fold(vec![1.0], coin_flip);
+    // Half of all sums lie below the middle, and no tail holds more.
+    let chances = rank_sum_chances(1..=n, n * (n + 1) / 4);
     let mut below = 0.0;
-    for (w, c) in chance.iter().enumerate() {
-        below += c;
-        if below >= tail * (1.0 - 1e-12) {
-            return (w > 0).then_some(w);
-        }
-    }
-    None
+    let k = chances.iter().position(|chance| {
+        below += chance;
+        below >= tail * (1.0 - 1e-12)
+    });
+    k.filter(|k| *k > 0)
 }
 
-/// The chances of each sum once `rank` is added to it or not, either equally likely.
-fn coin_flip(mut chance: Vec<f64>, rank: usize) -> Vec<f64> {
-    chance.iter_mut().for_each(|c| *c /= 2.0);
-    let without = chance.clone();
-    chance.resize(without.len() + rank, 0.0);
-    chance[rank..].iter_mut().zip(&without).for_each(|(sum, c)| *sum += c);
-    chance
+/// The chances of the sums 0 to `most` of those of `ranks` that fall to plus, each by the toss of a coin.
+fn rank_sum_chances(ranks: impl Iterator<Item = usize>, most: usize) -> Vec<f64> {
+    let mut chances = vec![0.0; most + 1];
+    chances[0] = 1.0;
+    let mut reach = 0;
+    for rank in ranks {
+        reach = (reach + rank).min(most);
+        // From the top, so that what is read is not yet changed.
+        for sum in (rank..=reach).rev() {
+            chances[sum] = (chances[sum] + chances[sum - rank]) / 2.0;
+        }
+        chances[..rank.min(most + 1)].iter_mut().for_each(|chance| *chance /= 2.0);
+    }
+    chances
 }
 
 /// Twice the mid-rank of each |d|, so that halves stay whole.
-fn doubled_mid_ranks(d: &[f64]) -> Vec<i64> {
+fn doubled_mid_ranks(d: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..d.len()).collect();
     order.sort_by(|a, b| d[*a].abs().total_cmp(&d[*b].abs()));
     let mut ranks = vec![0; d.len()];
@@ -156,9 +155,82 @@ fn doubled_mid_ranks(d: &[f64]) -> Vec<i64> {
             end += 1;
         }
         for index in &order[start..end] {
-            ranks[*index] = (start + 1 + end) as i64;
+            ranks[*index] = start + 1 + end;
         }
         start = end;
     }
     ranks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Rng;
+
+    /// Values on a coarse grid, so that ties and zeros occur.
+    fn random_pairs(seed: u64, n: usize) -> Vec<(f64, f64)> {
+        let mut rng = Rng::new(seed);
+        let mut value = || 10.0 + rng.below(12) as f64;
+        (0..n).map(|_| (value(), value())).collect()
+    }
+
+    #[track_caller]
+    fn near(a: f64, b: f64) {
+        assert!((a - b).abs() < 1e-9, "{a} {b}");
+    }
+
+    #[test]
+    fn exchanging_arm_and_base_inverts_the_ratio() {
+        for seed in 0..40 {
+            let pairs = random_pairs(seed, 6 + seed as usize % 20);
+            let turned: Vec<(f64, f64)> = pairs.iter().map(|(arm, base)| (*base, *arm)).collect();
+            let (there, back) = (Paired::new(&pairs).unwrap(), Paired::new(&turned).unwrap());
+            near(there.log_ratio(), -back.log_ratio());
+            near(there.log_interval(0.95).unwrap().lo, -back.log_interval(0.95).unwrap().hi);
+            near(there.p(), back.p());
+        }
+    }
+
+    #[test]
+    fn units_and_block_order_do_not_matter() {
+        for seed in 0..40 {
+            let pairs = random_pairs(seed, 12);
+            let mut scaled: Vec<(f64, f64)> = pairs.iter().map(|(a, b)| (a * 1e-6, b * 1e-6)).collect();
+            Rng::new(seed).shuffle(&mut scaled);
+            let (plain, scaled) = (Paired::new(&pairs).unwrap(), Paired::new(&scaled).unwrap());
+            near(plain.log_ratio(), scaled.log_ratio());
+            near(plain.p(), scaled.p());
+            let (a, b) = (plain.log_interval(0.9).unwrap(), scaled.log_interval(0.9).unwrap());
+            near(a.lo, b.lo);
+            near(a.hi, b.hi);
+        }
+    }
+
+    #[test]
+    fn p_is_the_share_of_all_sign_vectors() {
+        for seed in 0..20 {
+            let paired = Paired::new(&random_pairs(seed, 9)).unwrap();
+            let rounded: Vec<f64> = paired.logs.iter().map(|d| (d * 1e12).round() / 1e12).collect();
+            let ranks = doubled_mid_ranks(&rounded);
+            let signed = |sign: &dyn Fn(usize) -> i64| -> i64 {
+                let moving = (0..9).filter(|i| rounded[*i] != 0.0);
+                moving.map(|i| sign(i) * ranks[i] as i64).sum::<i64>().abs()
+            };
+            let observed = signed(&|i| if rounded[i] > 0.0 { 1 } else { -1 });
+            let extreme =
+                (0..512u32).filter(|bits| signed(&|i| if bits >> i & 1 == 1 { 1 } else { -1 }) >= observed);
+            near(paired.p(), extreme.count() as f64 / 512.0);
+        }
+    }
+
+    #[test]
+    fn hundreds_of_pairs_are_weighed() {
+        let pairs: Vec<(f64, f64)> = random_pairs(1, 600).iter().map(|(a, b)| (a * 1.5, *b)).collect();
+        let paired = Paired::new(&pairs).unwrap();
+        let interval = paired.log_interval(0.95).unwrap();
+        assert!(interval.lo > 0.3 && interval.hi < 0.5 && interval.lo < interval.hi, "{interval:?}");
+        assert!(paired.p() < 1e-9 && paired.p() >= 0.0);
+        let many = vec![(1.0, 1.0); MOST_PAIRS + 1];
+        assert!(matches!(Paired::new(&many), Err(PairError::TooMany { .. })));
+    }
 }

@@ -229,5 +229,10 @@ fn our_interrupted_client_frees_their_server() {
     });
     let mut rec = Recorder::default();
     Iperf3.run(&job(theirs.1, "", &[("interval", "100ms")]), &mut rec, &stop).unwrap();
-    run(theirs.1, "", &[("time", "1s")]).unwrap();
+    // It takes a moment to notice.
+    let began = Instant::now();
+    while let Err(error) = run(theirs.1, "", &[("time", "1s")]) {
+        assert!(began.elapsed() < Duration::from_secs(10), "{error}");
+        thread::sleep(Duration::from_millis(100));
+    }
 }

@@ -170,3 +170,53 @@ fn ctrl_c_keeps_what_was_measured() {
     let shown = json(&bench.tenbin(&["show", "--json"]).output().out);
     assert!(shown["schedule"].as_array().unwrap().iter().any(|slot| slot["state"] == "done"));
 }
+
+#[test]
+fn half_an_arm_is_never_measured() {
+    let bench = Bench::new();
+    // The second measure of the arm finds the first one's `before` failed and must not run without it.
+    let second = "[[measure]]\nname = \"again\"\nengine = \"null\"\nfrom = \"here\"\nvalue = \"1s\"\n";
+    let plan = NULL_PLAN
+        .replace("name = \"b\"\n", "name = \"b\"\nbefore = \"false\"\n")
+        .replace("[[measure]]\n", "[[measure]]\nname = \"once\"\n");
+    bench.plan("half.toml", &(plan + second));
+    let run = bench.tenbin(&["run", "half.toml", "--json"]).output();
+    assert_eq!(run.code, 3, "{}", run.err);
+    let document = json(&run.out);
+    let of_b = document["schedule"].as_array().unwrap().iter().filter(|slot| slot["arm"] == "b");
+    assert!(of_b.clone().count() > 0 && of_b.clone().all(|slot| slot["state"] != "done"), "{}", run.out);
+}
+
+#[test]
+fn two_agents_of_one_machine_leave_it_as_it_was() {
+    if !common::there("unshare") {
+        return;
+    }
+    let bench = Bench::new();
+    // Two hosts that are one machine: each agent notes what was there, the second one what the first had set.
+    let plan = NULL_PLAN
+        .replace(
+            "here = { local = true }",
+            "here = { local = true }\nthere = { local = true, interface = \"lo\" }",
+        )
+        .replace("name = \"b\"\n", "name = \"b\"\nset = { congestion = \"reno\" }\n");
+    bench.plan("twice.toml", &plan);
+    let file = "/proc/sys/net/ipv4/tcp_congestion_control";
+    let script = format!("cat {file}; \"$0\" run twice.toml -q >&2; echo $?; cat {file}");
+    let mut inside = std::process::Command::new("unshare");
+    inside.args(["-r", "-n", "sh", "-c", &script, env!("CARGO_BIN_EXE_tenbin")]);
+    inside.current_dir(bench.path("")).env("XDG_DATA_HOME", bench.path("data"));
+    let output = inside.output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    if err.contains("unshare:") {
+        println!("skipped: no user namespaces here: {err}");
+        return;
+    }
+    let out = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<&str> = out.lines().collect();
+    if lines.first() == Some(&"reno") {
+        println!("skipped: reno is the congestion control already");
+        return;
+    }
+    assert_eq!(lines[1..], ["0", lines[0]], "{out}{err}");
+}

@@ -95,11 +95,6 @@ impl Hosts {
         Ok(link)
     }
 
-    /// Forgets an agent that is gone, so that the next use starts another.
-    pub fn forget(&mut self, link: &Arc<Link>) {
-        self.links.retain(|(_, known)| !Arc::ptr_eq(known, link));
-    }
-
     /// Address and interface of both hosts of a pair.
     pub fn pair(&mut self, from: (&str, &Host), to: (&str, &Host)) -> Result<(Side, Side), HostError> {
         let (from_address, to_address) = (self.known_address(from.1), self.known_address(to.1));
@@ -143,9 +138,9 @@ impl Hosts {
         }
     }
 
-    /// Asks every agent to restore and end. Goes on past failures and returns them.
+    /// Asks every agent to restore and end, the last one first. Goes on past failures and returns them.
     pub fn close(&mut self) -> Vec<AskError> {
-        self.links.drain(..).filter_map(|(_, link)| link.close().err()).collect()
+        self.links.drain(..).rev().filter_map(|(_, link)| link.close().err()).collect()
     }
 }
 

@@ -64,6 +64,13 @@ pub enum SessionError {
     NobodyThere(String),
 }
 
+impl SessionError {
+    /// Whether an agent is gone or does not answer.
+    fn is_loss(&self) -> bool {
+        matches!(self, SessionError::Host(HostError::Ask(AskError::Lost { .. } | AskError::Silent { .. })))
+    }
+}
+
 /// So many failures in a row end a session: what is wrong then will not mend itself.
 const GIVE_UP: usize = 3;
 
@@ -79,7 +86,7 @@ pub fn run(
     now: &dyn Fn() -> f64,
 ) -> Result<(), SessionError> {
     let plan = &experiment.plan;
-    let mut session = Session { plan, hosts: Hosts::new(plan)?, current: None };
+    let mut session = Session { plan, hosts: Hosts::new(plan)?, current: None, owed: Vec::new() };
     let result = session.run_slots(experiment, store, audience, stop, now);
     let left = session.leave(audience, stop);
     for failure in session.hosts.close() {
@@ -92,6 +99,8 @@ struct Session<'a> {
     plan: &'a Plan,
     hosts: Hosts,
     current: Option<Entered>,
+    /// Agents that could not put everything back. Nothing is measured before they have.
+    owed: Vec<Arc<Link>>,
 }
 
 /// An arm whose settings are in force.
@@ -164,20 +173,35 @@ impl Session<'_> {
         stop: &Stop,
     ) -> Result<Run, SessionError> {
         let arm = slot.arm as usize;
-        if self.current.as_ref().is_none_or(|current| current.arm != arm) {
-            self.leave(audience, stop)?;
-            self.enter(arm, audience, stop)?;
-        }
-        rest(self.plan.rest, stop);
-        let measure = &self.plan.measures[slot.measure as usize];
-        let result = self.measure(arm, measure, audience, stop);
-        if let Err(SessionError::Host(HostError::Ask(AskError::Lost { .. } | AskError::Silent { .. }))) =
-            &result
-        {
+        let result = self.change_to(arm, audience, stop).and_then(|()| {
+            rest(self.plan.rest, stop);
+            self.measure(arm, &self.plan.measures[slot.measure as usize], audience, stop)
+        });
+        if result.as_ref().is_err_and(SessionError::is_loss) {
             // The agent restored what it had set, if it lives: the next slot starts afresh.
             self.drop_agents();
         }
         result
+    }
+
+    /// Leaves the arm in force for another, which is then in force as a whole or not at all.
+    fn change_to(
+        &mut self,
+        arm: usize,
+        audience: &mut dyn Audience,
+        stop: &Stop,
+    ) -> Result<(), SessionError> {
+        if self.current.as_ref().is_some_and(|current| current.arm == arm) {
+            return Ok(());
+        }
+        self.leave(audience, stop)?;
+        let entered = self.enter(arm, audience, stop);
+        if entered.as_ref().is_err_and(|e| !e.is_loss()) {
+            // Half an arm must not be measured as if it were the whole. What this fails at is tried again before
+            // the next arm, and the first failure is the one to tell.
+            let _ = self.leave(audience, stop);
+        }
+        entered
     }
 
     /// Puts an arm's settings in force and looks at the hosts under them.
@@ -213,36 +237,41 @@ impl Session<'_> {
 
     /// Runs the `after` commands of the arm in force and puts its settings back.
     fn leave(&mut self, audience: &mut dyn Audience, stop: &Stop) -> Result<(), SessionError> {
-        let Some(Entered { arm, hosts, touched, .. }) = self.current.take() else { return Ok(()) };
-        let arm_plan = &self.plan.arms[arm];
         let mut first = Ok(());
-        for command in &arm_plan.after {
-            // These put things back: they run even when the user is in a hurry.
-            let result = self.command(command, arm_plan, &hosts, &Stop::default());
-            first = first.and(result);
+        let mut unrestored = std::mem::take(&mut self.owed);
+        let mut left = "the arm before";
+        if let Some(Entered { arm, hosts, touched, .. }) = self.current.take() {
+            let arm_plan = &self.plan.arms[arm];
+            left = &arm_plan.name;
+            for command in &arm_plan.after {
+                // These put things back: they run even when the user is in a hurry.
+                let result = self.command(command, arm_plan, &hosts, &Stop::default());
+                first = first.and(result);
+            }
+            unrestored.retain(|owing| !touched.iter().any(|link| Arc::ptr_eq(link, owing)));
+            unrestored.extend(touched);
         }
-        for link in touched {
-            let result = link.ask(Request::Restore, PATIENCE);
-            first = first.and(result.map(|_| ()).map_err(|e| HostError::from(e).into()));
+        // The last one first: where two agents act on one machine, the first of them knows what was there before.
+        for link in unrestored.into_iter().rev() {
+            if let Err(e) = link.ask(Request::Restore, PATIENCE) {
+                first = first.and(Err(HostError::from(e).into()));
+                self.owed.insert(0, link);
+            }
         }
         if let Err(e) = &first
             && !stop.is_set()
         {
-            audience.note(&format!("leaving arm {}: {e}", arm_plan.name));
+            audience.note(&format!("leaving arm {left}: {e}"));
         }
         first
     }
 
     fn drop_agents(&mut self) {
-        if let Some(current) = self.current.take() {
-            for link in current.touched {
-                self.hosts.forget(&link);
-            }
-        }
-        // Lab agents are threads of this process: they can't be lost without it.
-        if !self.hosts.is_lab() {
-            self.hosts.close();
-        }
+        self.current = None;
+        self.owed.clear();
+        // All of them, also those that answered: each restores before it ends, and none may keep what it has set
+        // while another takes its place.
+        self.hosts.close();
     }
 
     fn touch(&mut self, name: &str, host: &Host) -> Result<Arc<Link>, SessionError> {
@@ -440,26 +469,27 @@ fn wait(
     mut on_progress: impl FnMut(&Progress),
 ) -> Result<Measured, SessionError> {
     let step = Duration::from_millis(100);
-    let mut until = Instant::now() + longest;
+    let (mut patience, mut until) = (longest, Instant::now() + longest);
     let mut cancelled = false;
     loop {
+        // Looked at in every round: an engine that tells its progress all the time must not be deaf to Ctrl-C.
+        if stop.is_set() && !cancelled {
+            cancelled = true;
+            pending.cancel();
+            patience = Duration::from_secs(5);
+            until = Instant::now() + patience;
+        }
+        if Instant::now() >= until {
+            pending.cancel();
+            let silent = AskError::Silent { host: host.to_owned(), seconds: patience.as_secs() };
+            return Err(HostError::from(silent).into());
+        }
         match pending.next(step) {
             Ok(Reply::Progress { progress }) => on_progress(&progress),
             Ok(Reply::Measured(measured)) => return Ok(*measured),
             Ok(Reply::Ok) => return Ok(Measured::default()),
-            Ok(Reply::Ready { .. }) => {}
+            Ok(Reply::Ready { .. }) | Err(AskError::Silent { .. }) => {}
             Ok(other) => return Err(unexpected(host, &other).into()),
-            Err(AskError::Silent { .. }) if Instant::now() < until => {
-                if stop.is_set() && !cancelled {
-                    cancelled = true;
-                    pending.cancel();
-                    until = Instant::now() + Duration::from_secs(5);
-                }
-            }
-            Err(AskError::Silent { host, .. }) => {
-                pending.cancel();
-                return Err(HostError::from(AskError::Silent { host, seconds: longest.as_secs() }).into());
-            }
             Err(e) if e.is_interrupted() => return Err(SessionError::Interrupted),
             Err(e) => return Err(HostError::from(e).into()),
         }

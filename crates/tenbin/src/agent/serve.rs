@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, ToSocketAddrs};
+use std::panic::AssertUnwindSafe;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use tenbin_core::caveat::{Caveat, CaveatKind};
 use tenbin_core::recorder::Recorder;
 use tenbin_engines::{RunError, Stop};
 use tenbin_linux::set::{self, Applied, Setting};
@@ -18,12 +20,15 @@ use super::protocol::{self, Failure, Measured, Numbered, Reply, Request, Watched
 /// Everything the agent's threads share.
 struct Shared {
     out: Mutex<Box<dyn Write + Send>>,
-    /// What was changed, oldest first. Journaled before anything else happens.
+    /// What was changed, oldest first. Locked while anything is changed or put back, so that whoever ends this
+    /// process waits for it.
     applied: Mutex<Vec<Applied>>,
     /// Requests that run in threads of their own, by number.
     running: Mutex<HashMap<u64, Stop>>,
     /// When the controller was last heard, in milliseconds since `began`.
     heard: AtomicU64,
+    /// A request is being done by the reader, which hears nothing meanwhile.
+    busy: AtomicBool,
     began: Instant,
     over: AtomicBool,
     sys: SysRoot,
@@ -39,15 +44,7 @@ pub fn serve(
     terminate: Arc<AtomicBool>,
     stop_reading: impl Fn() + Send + 'static,
 ) -> io::Result<()> {
-    let shared = Arc::new(Shared {
-        out: Mutex::new(Box::new(out)),
-        applied: Mutex::default(),
-        running: Mutex::default(),
-        heard: AtomicU64::new(0),
-        began: Instant::now(),
-        over: AtomicBool::new(false),
-        sys: SysRoot::live(),
-    });
+    let shared = Arc::new(Shared::new(out));
     shared.send(
         0,
         Reply::Hello {
@@ -60,15 +57,26 @@ pub fn serve(
         let shared = Arc::clone(&shared);
         move || dead_man(&shared, &terminate, stop_reading)
     });
+    // Restores even if a defect unwinds the reader.
+    let wind_up = WindUp(&shared);
     let result = read_requests(&mut input, &shared);
-    shared.wind_up();
+    drop(wind_up);
     // The watcher only sleeps in short steps, so this does not take long.
     let _ = watcher.join();
     result
 }
 
+struct WindUp<'a>(&'a Shared);
+
+impl Drop for WindUp<'_> {
+    fn drop(&mut self) {
+        self.0.wind_up();
+    }
+}
+
 fn read_requests(input: &mut impl Read, shared: &Arc<Shared>) -> io::Result<()> {
     while let Some(Numbered { id, body }) = protocol::read(input)? {
+        shared.busy.store(true, Ordering::Relaxed);
         shared.hear();
         match body {
             Request::Heartbeat => {}
@@ -108,15 +116,21 @@ fn read_requests(input: &mut impl Read, shared: &Arc<Shared>) -> io::Result<()> 
                 })
             }),
         }
+        shared.hear();
+        shared.busy.store(false, Ordering::Relaxed);
     }
     Ok(())
 }
+
+/// A request that the reader does itself may take so long: cards that take seconds to bring their link up again, a
+/// name server that does not answer. Heartbeats wait unread meanwhile, which is no silence of the controller.
+const LONGEST_REQUEST: Duration = Duration::from_secs(60);
 
 /// Ends the agent when the controller has been silent for too long or the agent is told to end.
 fn dead_man(shared: &Shared, terminate: &AtomicBool, stop_reading: impl Fn()) {
     while !shared.over.load(Ordering::Relaxed) {
         std::thread::sleep(Duration::from_millis(50));
-        if shared.silence() > protocol::DEAD_MAN || terminate.load(Ordering::Relaxed) {
+        if shared.is_forsaken() || terminate.load(Ordering::Relaxed) {
             shared.wind_up();
             stop_reading();
             return;
@@ -125,6 +139,19 @@ fn dead_man(shared: &Shared, terminate: &AtomicBool, stop_reading: impl Fn()) {
 }
 
 impl Shared {
+    fn new(out: impl Write + Send + 'static) -> Shared {
+        Shared {
+            out: Mutex::new(Box::new(out)),
+            applied: Mutex::default(),
+            running: Mutex::default(),
+            heard: AtomicU64::new(0),
+            busy: AtomicBool::new(false),
+            began: Instant::now(),
+            over: AtomicBool::new(false),
+            sys: SysRoot::live(),
+        }
+    }
+
     fn hear(&self) {
         let now = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.heard.store(now, Ordering::Relaxed);
@@ -134,9 +161,26 @@ impl Shared {
         self.began.elapsed().saturating_sub(Duration::from_millis(self.heard.load(Ordering::Relaxed)))
     }
 
+    /// Whether the controller has been silent for so long that it must be gone.
+    fn is_forsaken(&self) -> bool {
+        let patience = match self.busy.load(Ordering::Relaxed) {
+            true => LONGEST_REQUEST,
+            false => protocol::DEAD_MAN,
+        };
+        self.silence() > patience
+    }
+
     /// A controller that is gone can't be told anything; the reader notices the end of the link itself.
     fn send(&self, id: u64, body: Reply) {
-        let _ = protocol::write(&mut **lock(&self.out), &Numbered { id, body });
+        let sent = protocol::write(&mut **lock(&self.out), &Numbered { id, body });
+        if let Err(e) = sent
+            && e.kind() == io::ErrorKind::InvalidInput
+        {
+            let _ = protocol::write(
+                &mut **lock(&self.out),
+                &Numbered { id, body: failed(format!("cannot send what was measured: {e}")) },
+            );
+        }
     }
 
     fn answer(&self, id: u64, result: Result<Reply, String>) {
@@ -152,7 +196,10 @@ impl Shared {
         lock(&self.running).insert(id, stop.clone());
         let shared = Arc::clone(self);
         std::thread::spawn(move || {
-            let reply = work(&shared, stop);
+            // Without an answer the controller would wait as long as the measurement may take.
+            let done = std::panic::catch_unwind(AssertUnwindSafe(|| work(&shared, stop)));
+            let reply =
+                done.unwrap_or_else(|_| failed("a defect of tenbin ended the measurement".to_owned()));
             lock(&shared.running).remove(&id);
             shared.send(id, reply);
         });
@@ -161,6 +208,10 @@ impl Shared {
     fn apply(&self, settings: &[Setting]) -> Result<Reply, String> {
         let mut applied = lock(&self.applied);
         for setting in settings {
+            // What arrives while this agent winds up would stay for good.
+            if self.over.load(Ordering::SeqCst) {
+                return Err("this agent is ending".to_owned());
+            }
             match set::apply(setting) {
                 Ok(done) => applied.push(done),
                 Err(e) => return Err(e.to_string()),
@@ -169,10 +220,19 @@ impl Shared {
         Ok(Reply::Ok)
     }
 
-    /// Puts back everything, newest first, and goes on past failures, which it returns.
+    /// Puts back everything, newest first, and goes on past failures, which it returns. What failed is kept, to be
+    /// tried again.
     fn restore(&self) -> Vec<String> {
-        let applied = std::mem::take(&mut *lock(&self.applied));
-        applied.iter().rev().filter_map(|done| set::restore(done).err()).map(|e| e.to_string()).collect()
+        let mut applied = lock(&self.applied);
+        let (mut failures, mut kept) = (Vec::new(), Vec::new());
+        while let Some(done) = applied.pop() {
+            if let Err(e) = set::restore(&done) {
+                failures.push(e.to_string());
+                kept.insert(0, done);
+            }
+        }
+        *applied = kept;
+        failures
     }
 
     /// Stops what runs and restores. Called from the reader and from the dead-man thread; once is enough.
@@ -213,12 +273,30 @@ fn measure(
                 measured.taint = Some(sensed.taint);
                 measured.caveats.extend(sensed.caveats);
             }
+            drop_no_numbers(&mut measured);
             Reply::Measured(Box::new(measured))
         }
         Err(RunError::Interrupted) => {
             Reply::Failed { error: RunError::Interrupted.to_string(), kind: Failure::Interrupted }
         }
         Err(e) => failed(e.to_string()),
+    }
+}
+
+/// Takes out values that are no finite numbers, which JSON lacks, and says so: a rate over no time measured nothing.
+fn drop_no_numbers(measured: &mut Measured) {
+    for series in measured.series.iter_mut().chain(&mut measured.telemetry) {
+        let before = series.samples.len();
+        series.samples.retain(|sample| sample.value.is_finite());
+        series.reported.retain(|_, figure| figure.is_finite());
+        for sample in &mut series.samples {
+            sample.at = sample.at.filter(|at| at.is_finite());
+        }
+        let lost = before - series.samples.len();
+        if lost > 0 {
+            let text = format!("{lost} of {before} values of {} are no finite numbers", series.metric.name);
+            measured.caveats.push(Caveat::new(CaveatKind::NotMeasured, text));
+        }
     }
 }
 
@@ -311,4 +389,77 @@ fn failed(error: String) -> Reply {
 /// A panic elsewhere must not keep the agent from restoring: a poisoned lock still holds good data.
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixStream;
+
+    use tenbin_core::metric::THROUGHPUT;
+    use tenbin_core::sample::{Params, Reduce, Sample};
+
+    use super::*;
+
+    #[test]
+    fn values_that_json_lacks_do_not_break_the_link() {
+        let reply = measure(&SysRoot::live(), None, Recorder::default(), |rec| {
+            let samples = [(Some(f64::NAN), 1.0), (Some(2.0), f64::NAN), (None, f64::INFINITY)];
+            let samples = samples.map(|(at, value)| Sample { at, value });
+            rec.headline(&THROUGHPUT, &Params::new(), Reduce::Total, samples);
+            Ok(())
+        });
+        let mut bytes = Vec::new();
+        protocol::write(&mut bytes, &Numbered { id: 1, body: reply }).unwrap();
+        let read = protocol::read::<Numbered<Reply>>(&mut bytes.as_slice()).unwrap().unwrap().body;
+        let Reply::Measured(measured) = read else { panic!("{read:?}") };
+        assert_eq!(measured.series[0].samples, [Sample { at: None, value: 1.0 }]);
+        assert_eq!(measured.caveats[0].text, "2 of 3 values of throughput are no finite numbers");
+    }
+
+    #[test]
+    fn a_defect_in_a_measurement_is_an_answer() {
+        let (mut ours, theirs) = UnixStream::pair().unwrap();
+        ours.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        let shared = Arc::new(Shared::new(theirs));
+        shared.in_thread(5, |_, _| panic!("a defect made for this test"));
+        let Numbered { id, body } = protocol::read::<Numbered<Reply>>(&mut ours).unwrap().unwrap();
+        assert!(
+            matches!((id, &body), (5, Reply::Failed { error, .. }) if error.contains("defect")),
+            "{body:?}"
+        );
+        assert!(lock(&shared.running).is_empty());
+    }
+
+    #[test]
+    fn nothing_is_set_once_the_agent_winds_up() {
+        let shared = Shared::new(io::sink());
+        shared.wind_up();
+        let setting = Setting::Mtu { interface: "lo".to_owned(), bytes: 65_536 };
+        assert_eq!(shared.apply(&[setting]).unwrap_err(), "this agent is ending");
+    }
+
+    #[test]
+    fn a_busy_agent_is_not_forsaken() {
+        let mut shared = Shared::new(io::sink());
+        shared.began = Instant::now().checked_sub(protocol::DEAD_MAN + Duration::from_secs(1)).unwrap();
+        assert!(shared.is_forsaken());
+        shared.busy.store(true, Ordering::Relaxed);
+        assert!(!shared.is_forsaken());
+    }
+
+    #[test]
+    fn what_can_not_be_put_back_is_kept_to_be_tried_again() {
+        let shared = Shared::new(io::sink());
+        let lost = Applied::Mtu {
+            interface: "no-such-card".to_owned(),
+            bytes: 1500,
+            running: false,
+            addresses: Vec::new(),
+        };
+        lock(&shared.applied).push(lost.clone());
+        for _ in 0..2 {
+            assert_eq!(shared.restore().len(), 1);
+            assert_eq!(*lock(&shared.applied), std::slice::from_ref(&lost));
+        }
+    }
 }

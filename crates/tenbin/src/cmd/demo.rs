@@ -79,12 +79,12 @@ blocks = 1
 client = { lab = "left" }
 server = { lab = "right" }
 [lab]
-link = { rate = "400Mbit", burst = "64k" }
+link = { rate = "400Mbit", burst = "64k", offload = false }
 [[arm]]
 name = "small-bucket"
 [[arm]]
 name = "large-bucket"
-set = { link = { burst = "96m" } }
+set = { link = { burst = "384m" } }
 [[measure]]
 engine = "iperf3"
 from = "client"

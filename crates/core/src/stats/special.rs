@@ -125,3 +125,47 @@ fn falling(mut lo: f64, mut hi: f64, above: impl Fn(f64) -> bool) -> f64 {
         *(if above(middle) { &mut lo } else { &mut hi }) = middle;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(ours: f64, right: f64) {
+        assert!((ours / right - 1.0).abs() < 1e-12, "{ours:e} instead of {right:e}");
+    }
+
+    /// Right answers are half of Python's math.erfc(z / sqrt 2).
+    #[test]
+    fn normal_tails() {
+        check(normal_tail(0.1), 4.601_721_627_229_71e-1);
+        check(normal_tail(1.5), 6.680_720_126_885_809e-2);
+        check(normal_tail(2.999_999), 1.349_902_463_485_155e-3);
+        check(normal_tail(3.0), 1.349_898_031_630_095_7e-3);
+        check(normal_tail(4.5), 3.397_673_124_730_061_5e-6);
+        check(normal_tail(10.0), 7.619_853_024_160_593e-24);
+        check(normal_tail(37.0), 5.725_571_222_525_139e-300);
+        check(1.0 - normal_tail(-3.0), 1.349_898_031_630_095_7e-3);
+    }
+
+    /// Right answers are Python's math.lgamma.
+    #[test]
+    fn gamma() {
+        check(ln_gamma(0.5), 0.572_364_942_924_700_4);
+        check(ln_gamma(1.5), -0.120_782_237_635_245_43);
+        check(ln_gamma(9.99), 12.779_315_214_350_197);
+        check(ln_gamma(57.5), 174.372_129_818_745_18);
+    }
+
+    #[test]
+    fn quantiles_invert_and_end() {
+        for p in [1e-12, 0.01, 0.3, 0.5, 0.8, 0.999] {
+            assert!((normal_cdf(normal_quantile(p)) / p - 1.0).abs() < 1e-9);
+            assert!((t_quantile(p, 4.0) + t_quantile(1.0 - p, 4.0)).abs() <= 1e-3 * t_quantile(p, 4.0).abs());
+        }
+        assert_eq!((normal_quantile(0.0), t_quantile(1.0, 3.0)), (f64::NEG_INFINITY, f64::INFINITY));
+        assert_eq!((beta(2.0, 3.0, 0.0), beta(2.0, 3.0, 1.0)), (0.0, 1.0));
+        assert!((binomial_cdf(100_000, 0.3).last().unwrap() - 1.0).abs() < 1e-9);
+        assert_eq!(binomial_cdf(3, 0.0).collect::<Vec<f64>>(), [1.0; 4]);
+    }
+}

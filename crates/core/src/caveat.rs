@@ -62,7 +62,14 @@ pub enum CaveatKind {
     FarRuns,
     /// Values drift over the session.
     Drift,
-    /// Anything else.
+    /// The number is the best of several passes, not a mean.
+    BestOf,
+    /// The tool itself says that the confidence asked for was not reached.
+    NotConverged,
+    /// Numbers were printed under another locale than the tool's own.
+    Locale,
+    /// Anything else, also what a later release says: its text still tells.
+    #[serde(other)]
     Note,
 }
 
@@ -79,5 +86,21 @@ impl Caveat {
     /// A caveat of `kind` saying `text`.
     pub fn new(kind: CaveatKind, text: impl Into<String>) -> Caveat {
         Caveat { kind, text: text.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_of_later_releases_are_notes() {
+        let read: Caveat = serde_json::from_str(r#"{"kind":"moon-phase","text":"it was full"}"#).unwrap();
+        assert_eq!(read, Caveat::new(CaveatKind::Note, "it was full"));
+        let known = Caveat::new(CaveatKind::BestOf, "5 passes");
+        let json = serde_json::to_string(&known).unwrap();
+        assert_eq!(json, r#"{"kind":"best-of","text":"5 passes"}"#);
+        assert_eq!(serde_json::from_str::<Caveat>(&json).unwrap(), known);
+        assert_eq!(serde_json::to_string(&CaveatKind::Note).unwrap(), "\"note\"");
     }
 }

@@ -13,7 +13,7 @@ use crate::experiment::{Experiment, State};
 use crate::metric::{self, Better, Metric};
 use crate::plan::{Order, Place};
 use crate::run::Run;
-use crate::sample::Params;
+use crate::sample::{Params, Series};
 use crate::stats;
 use crate::taint::TaintLevel;
 use crate::unit::Unit;
@@ -171,15 +171,31 @@ struct Subject {
     values: Vec<(u32, LevelValue)>,
 }
 
+/// The params under which a headline is compared.
+fn compared(params: &Params) -> Params {
+    let kept = params.iter().filter(|(name, _)| !NOT_COMPARED.contains(&name.as_str()));
+    kept.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
 fn subjects(experiment: &Experiment) -> Vec<Subject> {
     let began = experiment.records.first().map_or(0.0, |record| record.started_at);
     let mut subjects: Vec<Subject> = Vec::new();
     for slot in &experiment.schedule {
         let Some(record) = experiment.done(*slot) else { continue };
-        for series in record.run.iter().flat_map(|run| &run.series) {
+        let all: &[Series] = record.run.as_ref().map_or(&[], |run| &run.series);
+        for (index, series) in all.iter().enumerate() {
             let Some(value) = series.headline_value() else { continue };
-            let mut params = series.params.clone();
-            params.retain(|name, _| !NOT_COMPARED.contains(&name.as_str()));
+            let mut params = compared(&series.params);
+            // Two series of one run must never count as two runs: what tells them apart is then compared as well.
+            let twin = |(other, twin): (usize, &Series)| {
+                other != index
+                    && twin.headline.is_some()
+                    && twin.metric == series.metric
+                    && compared(&twin.params) == params
+            };
+            if all.iter().enumerate().any(twin) {
+                params.clone_from(&series.params);
+            }
             let value =
                 LevelValue { run: record.id, block: slot.block, at: record.started_at - began, value };
             let known = subjects.iter_mut().find(|subject| {
@@ -257,7 +273,9 @@ impl Subject {
                 })
                 .collect();
             let higher = self.metric.better == Better::Higher;
-            let decided = match alternations(experiment, arm) < ENOUGH_ALTERNATIONS {
+            // In a balanced order too few blocks are just that: more of them would do.
+            let few = plan.order == Order::FewChanges && alternations(experiment, arm) < ENOUGH_ALTERNATIONS;
+            let decided = match few {
                 true => verdict::describe(&pairs, plan.margin),
                 false => verdict::decide(&pairs, plan.margin, higher),
             };
@@ -302,10 +320,10 @@ impl Subject {
     }
 }
 
-/// How often the session changed between an arm and the base, looking at their slots alone.
+/// How often the session changed between an arm and the base, looking at their slots that were measured alone.
 fn alternations(experiment: &Experiment, arm: usize) -> usize {
-    let of_both = experiment.schedule.iter().map(|slot| slot.arm as usize).filter(|a| *a == 0 || *a == arm);
-    let arms: Vec<usize> = of_both.collect();
+    let done = experiment.schedule.iter().filter(|slot| experiment.done(**slot).is_some());
+    let arms: Vec<usize> = done.map(|slot| slot.arm as usize).filter(|a| *a == 0 || *a == arm).collect();
     // A balanced order of n blocks changes arms at least n times; a few-changes order may change less often.
     arms.windows(2).filter(|pair| pair[0] != pair[1]).count()
 }
@@ -347,7 +365,7 @@ fn run_counts(experiment: &Experiment) -> RunCounts {
     counts
 }
 
-/// The ceiling of each arm's throughput, from the facts of the sending host.
+/// The ceiling of each arm's throughput, from the facts of both hosts.
 fn ceilings(experiment: &Experiment, levels: &[Level], caveats: &mut Vec<Caveat>) -> Vec<ArmCeiling> {
     let mut found: Vec<ArmCeiling> = Vec::new();
     let throughput = levels.iter().filter(|level| level.metric.name == metric::THROUGHPUT.name);
@@ -384,7 +402,8 @@ fn ceilings(experiment: &Experiment, levels: &[Level], caveats: &mut Vec<Caveat>
     found
 }
 
-/// What bounds the throughput of a run: the link of the sending host under the settings in force. `None` where the
+/// What bounds the throughput of a run under the settings in force: the link of the sending host, or of the receiving
+/// one if that is slower. `None` where the
 /// path is not known.
 fn ceiling_of(run: &Run) -> Option<Result<Ceiling, NoCeiling>> {
     let text = |key: &str| match run.facts.get(key)?.value.as_ref()? {
@@ -394,8 +413,11 @@ fn ceiling_of(run: &Run) -> Option<Result<Ceiling, NoCeiling>> {
     let reverse =
         matches!(run.facts.get("reverse").and_then(|fact| fact.value.as_ref()), Some(FactValue::Bool(true)));
     let sender = if reverse { "to" } else { "from" };
-    let interface = text(&format!("path.{sender}.interface"))?;
-    let env = run.hosts.get(text(&format!("path.{sender}.host"))?)?;
+    let side = |side: &str| {
+        let env = run.hosts.get(text(&format!("path.{side}.host"))?)?;
+        Some((env, text(&format!("path.{side}.interface"))?))
+    };
+    let (env, interface) = side(sender)?;
     let ip = match text(&format!("path.{sender}.address"))?.contains(':') {
         true => Ip::V6,
         false => Ip::V4,
@@ -404,7 +426,21 @@ fn ceiling_of(run: &Run) -> Option<Result<Ceiling, NoCeiling>> {
         Some(FactValue::Bool(on)) => Some(*on),
         _ => None,
     };
-    Some(ceiling::for_environment(env, interface, ip, Transport::Tcp { timestamps }))
+    let transport = Transport::Tcp { timestamps };
+    let sent = ceiling::for_environment(env, interface, ip, transport);
+    let receiver = if reverse { "from" } else { "to" };
+    let received =
+        side(receiver).map(|(env, interface)| ceiling::for_receiver(env, interface, ip, transport));
+    Some(match (sent, received) {
+        (Ok(sent), Some(Ok(received))) if sent.limit <= received.limit => Ok(sent),
+        (_, Some(Ok(mut received))) => {
+            received
+                .steps
+                .push("of the receiving side, whose link bounds more than the sending side's".to_owned());
+            Ok(received)
+        }
+        (sent, _) => sent,
+    })
 }
 
 fn run_of(experiment: &Experiment, id: i64) -> Option<&Run> {
@@ -461,4 +497,131 @@ fn without_repeats(caveats: Vec<Caveat>) -> Vec<Caveat> {
         }
     }
     kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::env::{Environment, Fact};
+    use crate::experiment::{self, Record};
+    use crate::metric::THROUGHPUT;
+    use crate::plan;
+    use crate::sample::{Reduce, Sample};
+    use crate::schedule;
+    use crate::spec::{EngineSpec, Peer};
+
+    static ENGINE: EngineSpec = EngineSpec {
+        name: "null",
+        summary: "",
+        peer: Peer::None,
+        params: &[],
+        metrics: &[THROUGHPUT],
+        seconds: |_| 1.0,
+    };
+
+    /// Every slot of two arms measured, each run as `make` has it by arm and block.
+    fn measured(blocks: u32, order: &str, make: impl Fn(u32, u32) -> Run) -> Experiment {
+        let text = format!(
+            "blocks = {blocks}\norder = \"{order}\"\n[hosts]\nhere = {{ local = true }}\n[[arm]]\nname = \"a\"\n\
+             [[arm]]\nname = \"b\"\n[[measure]]\nengine = \"null\"\nfrom = \"here\"\n"
+        );
+        let plan = plan::parse("p.toml", &text, &[&ENGINE]).unwrap_or_else(|e| panic!("{}", e.render()));
+        let order = match plan.order {
+            Order::Balanced => schedule::balanced(1, 2, blocks as usize),
+            Order::FewChanges => schedule::few_changes(1, 2, blocks as usize),
+        };
+        let schedule = experiment::slots(&order, 1);
+        let record = |(i, slot): (usize, &experiment::Slot)| Record {
+            id: i as i64 + 1,
+            slot: *slot,
+            state: State::Done,
+            started_at: i as f64,
+            ended_at: Some(i as f64 + 0.5),
+            error: None,
+            run: Some(make(slot.arm, slot.block)),
+        };
+        let records = schedule.iter().enumerate().map(record).collect();
+        Experiment { id: 1, uid: "u".to_owned(), created_at: 0.0, plan, seed: 1, schedule, records }
+    }
+
+    fn series(value: f64, params: &[(&str, &str)]) -> Series {
+        Series {
+            metric: THROUGHPUT,
+            params: params.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect(),
+            headline: Some(Reduce::Total),
+            samples: vec![Sample { at: None, value }],
+            reported: BTreeMap::new(),
+        }
+    }
+
+    fn value(arm: u32, block: u32) -> f64 {
+        (1.0 + f64::from(arm)) * (1.0 + 0.001 * f64::from(block % 3))
+    }
+
+    #[test]
+    fn too_few_blocks_are_told_from_too_few_changes() {
+        let check = |blocks: u32, order: &str, right: Verdict| {
+            let run = |arm, block| Run { series: vec![series(value(arm, block), &[])], ..Run::default() };
+            let found = &weigh(&measured(blocks, order, run)).comparisons[0].result;
+            assert_eq!(found.verdict, right, "{blocks} {order}");
+        };
+        check(1, "balanced", Verdict::DescriptionOnly);
+        for blocks in 2..6 {
+            check(blocks, "balanced", Verdict::NeedMoreBlocks);
+            check(blocks, "few-changes", Verdict::DescriptionOnly);
+        }
+        check(6, "balanced", Verdict::Faster);
+        check(6, "few-changes", Verdict::Faster);
+    }
+
+    #[test]
+    fn two_series_of_a_run_are_not_two_runs() {
+        let run = |arm, block| Run {
+            series: vec![
+                series(value(arm, block), &[("target", "x"), ("window", "total")]),
+                series(value(arm, block), &[("target", "y"), ("window", "total")]),
+            ],
+            ..Run::default()
+        };
+        let found = weigh(&measured(8, "balanced", run)).comparisons;
+        let n: Vec<_> = found.iter().map(|c| (c.params["target"].to_string(), c.result.n)).collect();
+        assert_eq!(n, [("x".to_owned(), 8), ("y".to_owned(), 8)]);
+        // Where nothing needs them they are left out.
+        let run = |arm, block| Run {
+            series: vec![series(value(arm, block), &[("target", "x"), ("size_bytes", "1")])],
+            ..Run::default()
+        };
+        let found = weigh(&measured(8, "balanced", run)).comparisons;
+        assert_eq!(found[0].params.keys().collect::<Vec<_>>(), ["size_bytes"]);
+    }
+
+    #[test]
+    fn the_slower_side_bounds() {
+        let host = |speed: i64| {
+            let mut env = Environment::default();
+            for (key, value) in [("speed", speed), ("mtu", 1500)] {
+                env.insert(format!("net.eth0.{key}"), Fact::new(Class::State, value, "test"));
+            }
+            env.insert("net.eth0.driver", Fact::new(Class::State, "ixgbe", "test"));
+            env
+        };
+        let check = |from: i64, to: i64, limit: f64| {
+            let fact = |text: &str| Fact::new(Class::State, text, "test");
+            let mut run = Run::default();
+            for (side, name) in [("from", "client"), ("to", "server")] {
+                run.facts.insert(format!("path.{side}.host"), fact(name));
+                run.facts.insert(format!("path.{side}.interface"), fact("eth0"));
+                run.facts.insert(format!("path.{side}.address"), fact("192.0.2.1"));
+            }
+            run.hosts.extend([("client".to_owned(), host(from)), ("server".to_owned(), host(to))]);
+            let found = ceiling_of(&run).unwrap().map_err(|e| e.to_string()).unwrap();
+            assert!((found.limit / 1e9 - limit).abs() < 0.01, "{from} {to}: {found:?}");
+        };
+        check(10_000_000_000, 10_000_000_000, 9.415);
+        check(25_000_000_000, 10_000_000_000, 9.415);
+        check(10_000_000_000, 25_000_000_000, 9.415);
+        // Of a speed that is not known nothing is said, the other side's still bounds.
+        check(-1, 10_000_000_000, 9.415);
+        check(10_000_000_000, -1, 9.415);
+    }
 }

@@ -257,6 +257,21 @@ pub fn for_environment(
     }
 }
 
+/// The ceiling of what `env`'s host receives through `interface`: that of its link, since a token bucket delays only
+/// what is sent. Facts used: `net.IF.speed` (bit/s), `net.IF.mtu` (byte), `net.IF.driver`.
+pub fn for_receiver(
+    env: &Environment,
+    interface: &str,
+    ip: Ip,
+    transport: Transport,
+) -> Result<Ceiling, NoCeiling> {
+    let number = |fact: &str| env.number(&format!("net.{interface}.{fact}"));
+    let mtu = number("mtu").filter(|mtu| (0.0..=4e9).contains(mtu));
+    let mtu = mtu.map_or(Input::Assumed(1500), |mtu| Input::Read(mtu as u32));
+    let speed = number("speed").filter(|speed| speed.is_finite() && *speed > 0.0);
+    link_ceiling(env, interface, speed, mtu, ip, transport)
+}
+
 fn link_ceiling(
     env: &Environment,
     interface: &str,

@@ -6,7 +6,7 @@ use crate::unit::Unit;
 
 pub mod ethernet;
 pub mod pcie;
-pub use ethernet::{Ip, NoCeiling, Transport, for_environment};
+pub use ethernet::{Ip, NoCeiling, Transport, for_environment, for_receiver};
 
 /// A physical limit with its derivation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -7,6 +7,8 @@ use tenbin_core::experiment::{self, Slot};
 use tenbin_core::plan::{self, Change, HostCommand, Order, Place, Plan};
 use tenbin_core::quantity;
 use tenbin_core::schedule;
+use tenbin_core::stats::sample_size::fewest_blocks;
+use tenbin_core::verdict::LEVEL;
 
 use super::experiment::{Goal, carry_out};
 use crate::args::RunArgs;
@@ -143,7 +145,10 @@ fn dry_run_text(plan: &Plan, seed: u64, order: &[Vec<usize>], slots: &[Slot]) ->
             n => format!(", {n} of them by hand"),
         }
     ));
-    if let Some(few) = few_alternations(order, plan.arms.len()) {
+    let fewest = fewest_blocks(LEVEL).unwrap_or(0);
+    if plan.order == Order::Balanced && order.len() < fewest {
+        line(format!("fewer than {fewest} blocks allow no interval: there will be no verdict"));
+    } else if let Some(few) = few_alternations(order, plan.arms.len()) {
         line(format!("only {few} alternations: the result will be a description, not a verdict"));
     }
     line(format!(

@@ -220,3 +220,19 @@ fn two_agents_of_one_machine_leave_it_as_it_was() {
     }
     assert_eq!(lines[1..], ["0", lines[0]], "{out}{err}");
 }
+
+#[test]
+fn an_interrupted_run_says_so_even_if_its_report_can_not_be_written() {
+    let bench = Bench::new();
+    bench.plan("slow.toml", &NULL_PLAN.replace("value = \"1s\"", "value = \"1s\"\ntime = \"150ms\""));
+    let child = bench.tenbin(&["run", "slow.toml", "-q"]).spawn();
+    std::thread::sleep(std::time::Duration::from_millis(900));
+    // Root may write everywhere, but not a file over a folder.
+    std::fs::create_dir_all(bench.path("tenbin-slow/report.html")).unwrap();
+    let pid = nix::unistd::Pid::from_raw(child.id().try_into().unwrap());
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{err}");
+    assert!(err.contains("tenbin resume") && err.contains("report.html"), "{err}");
+}

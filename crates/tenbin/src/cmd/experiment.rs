@@ -12,7 +12,7 @@ use tenbin_store::{NewExperiment, Store};
 use crate::args::OutputArgs;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::progress::{Screen, Voice};
-use crate::session::{self, SessionError};
+use crate::session::{self, Audience, SessionError};
 use crate::{holder, output};
 
 /// What is to be carried out.
@@ -59,15 +59,25 @@ pub fn carry_out(goal: Goal, to: &OutputArgs) -> Outcome {
     };
     let me = holder::me();
     store.lock(experiment.id, &me, output::now(), holder::is_alive).map_err(Failure::cannot)?;
+    // Another process may have ended runs between the first look and the claim: no slot is measured twice.
+    let experiment = store.load(experiment.id).map_err(Failure::cannot)?;
     let stop = stop_on_signals()?;
     let voice = if to.quiet { Voice::Quiet } else { Voice::Normal };
     let mut screen = Screen::new(voice);
     let ended = session::run(&experiment, &mut store, &mut screen, &stop, &output::now);
+    // A claim that stays, as on a full disk, ends with this process; what was measured is to be told all the same.
+    if let Err(e) = store.unlock(experiment.id, &me) {
+        screen.note(&e.to_string());
+    }
     drop(screen);
-    store.unlock(experiment.id, &me).map_err(Failure::cannot)?;
     let experiment = store.load(experiment.id).map_err(Failure::cannot)?;
-    deliver(&experiment, &store_path, to)?;
-    conclude(&experiment, ended)
+    let delivered = deliver(&experiment, &store_path, to);
+    match (delivered, conclude(&experiment, ended)) {
+        (Ok(()), outcome) => outcome,
+        (Err(failure), Ok(_)) => Err(failure),
+        // Why the session ended counts more than what could not be written about it.
+        (Err(also), Err(first)) => Err(Failure { text: format!("{}\n{}", first.text, also.text), ..first }),
+    }
 }
 
 /// Stores a new experiment and loads it back.
@@ -166,8 +176,9 @@ fn conclude(experiment: &Experiment, ended: Result<(), SessionError>) -> Outcome
             Err(Failure::new(Exit::Interrupted, format!("interrupted; what was measured is stored{resume}")))
         }
         Err(e) => {
-            let exit = if nothing { Exit::CannotMeasure } else { Exit::Partial };
-            Err(Failure::new(exit, e))
+            let (exit, resume) =
+                if nothing { (Exit::CannotMeasure, "") } else { (Exit::Partial, resume.as_str()) };
+            Err(Failure::new(exit, format!("{e}{resume}")))
         }
     }
 }

@@ -236,3 +236,27 @@ fn an_interrupted_run_says_so_even_if_its_report_can_not_be_written() {
     assert_eq!(output.status.code(), Some(130), "{err}");
     assert!(err.contains("tenbin resume") && err.contains("report.html"), "{err}");
 }
+
+#[test]
+fn a_run_that_was_cut_short_does_not_count() {
+    let bench = Bench::new();
+    // Long runs, so that the interruption falls into one of them and not between two.
+    let plan = NULL_PLAN
+        .replace("here = { local = true }", "here = { local = true }\nthere = { address = \"127.0.0.1\" }")
+        .replace("params = { null = { value = \"2s\" } }\n", "")
+        .replace("engine = \"null\"", "engine = \"ping\"\nto = \"there\"\ncount = 100\ninterval = \"50ms\"")
+        .replace("value = \"1s\"", "");
+    bench.plan("long.toml", &plan);
+    let mut child = bench.tenbin(&["run", "long.toml", "-q"]).spawn();
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    let pid = nix::unistd::Pid::from_raw(child.id().try_into().unwrap());
+    if let Some(status) = child.try_wait().unwrap() {
+        println!("skipped: no echo socket here: {status}");
+        return;
+    }
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    let shown = json(&bench.tenbin(&["show", "--json"]).output().out);
+    assert_eq!(shown["schedule"][0]["state"], "failed");
+}

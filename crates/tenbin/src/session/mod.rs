@@ -138,6 +138,10 @@ impl Session<'_> {
                     Ok(run) if run.taint.level == TaintLevel::Invalid => {
                         (State::Invalid, Some(run.taint.reasons.join("; ")), Some(run))
                     }
+                    Ok(run) if run.series.iter().all(|series| series.headline_value().is_none()) => {
+                        // A slot that counts as done would never be measured again, and its block lack a value.
+                        (State::Failed, Some("it left no value to compare by".to_owned()), Some(run))
+                    }
                     Ok(run) => (State::Done, None, Some(run)),
                     Err(e) => (State::Failed, Some(e.to_string()), None),
                 };
@@ -486,6 +490,8 @@ fn wait(
         }
         match pending.next(step) {
             Ok(Reply::Progress { progress }) => on_progress(&progress),
+            // What ends on request is shorter than what it would be compared with: its slot is measured again.
+            Ok(Reply::Measured(_)) if cancelled => return Err(SessionError::Interrupted),
             Ok(Reply::Measured(measured)) => return Ok(*measured),
             Ok(Reply::Ok) => return Ok(Measured::default()),
             Ok(Reply::Ready { .. }) | Err(AskError::Silent { .. }) => {}

@@ -248,7 +248,7 @@ fn round_trips(args: &Args, pair: &Pair, tenbin: &str, ping: &str, order: &[Vec<
         metric: "rtt",
         unit: "s",
         higher_is_better: false,
-        peer: version.trim().replace("ping from ", ""),
+        peer: version.lines().next().unwrap_or("ping").replace("ping from ", ""),
         pairs: Vec::new(),
     };
     for block in order {

@@ -125,7 +125,7 @@ fn ceilings(out: &mut String, analysis: &Analysis, width: usize) {
 fn state_of_runs(out: &mut String, experiment: &Experiment, analysis: &Analysis, width: usize) {
     out.push('\n');
     paragraph(out, "", &format!("runs: {}", run_counts(analysis.runs)), width);
-    let marked = words::marked(experiment);
+    let marked = words::condensed(words::marked(experiment));
     for mark in marked.iter().take(MOST_MARKS) {
         let line = format!("{} {}: {}", mark.runs(), mark.word, mark.reasons);
         paragraph(out, "  ", &line, width);

@@ -459,6 +459,91 @@ pub fn marked(experiment: &Experiment) -> Vec<Mark> {
     marks
 }
 
+/// The same marks with those joined whose reasons differ only in numbers and in what stands in parentheses: a busy
+/// neighbour is one sentence, not one for every run. Numbers that differ become ranges.
+pub fn condensed(marks: Vec<Mark>) -> Vec<Mark> {
+    let mut joined: Vec<(Mark, Vec<Piece>)> = Vec::new();
+    for mark in marks {
+        let pieces = pieces(&mark.reasons);
+        let alike = |known: &&mut (Mark, Vec<Piece>)| {
+            known.0.word == mark.word && known.0.excluded == mark.excluded && same_words(&known.1, &pieces)
+        };
+        match joined.iter_mut().find(alike) {
+            Some((known, ranges)) => {
+                known.of.extend(mark.of);
+                ranges.iter_mut().zip(&pieces).for_each(|(range, piece)| range.widen(piece));
+            }
+            None => joined.push((mark, pieces)),
+        }
+    }
+    joined
+        .into_iter()
+        .map(|(mark, pieces)| Mark { reasons: pieces.iter().map(Piece::text).collect(), ..mark })
+        .collect()
+}
+
+/// A piece of a reason: words, what stands in parentheses, or a number that may grow into a range.
+enum Piece {
+    Words(String),
+    Aside(String),
+    Number(f64, String, f64, String),
+}
+
+impl Piece {
+    fn text(&self) -> String {
+        match self {
+            Piece::Words(text) | Piece::Aside(text) => text.clone(),
+            Piece::Number(_, low, _, high) if low == high => low.clone(),
+            Piece::Number(_, low, _, high) => format!("{low}-{high}"),
+        }
+    }
+
+    fn widen(&mut self, other: &Piece) {
+        if let (Piece::Number(low, low_text, high, high_text), Piece::Number(value, text, ..)) = (self, other)
+        {
+            if value < low {
+                (*low, *low_text) = (*value, text.clone());
+            }
+            if value > high {
+                (*high, *high_text) = (*value, text.clone());
+            }
+        }
+    }
+}
+
+fn same_words(a: &[Piece], b: &[Piece]) -> bool {
+    let same = |(a, b): (&Piece, &Piece)| match (a, b) {
+        (Piece::Words(a), Piece::Words(b)) => a == b,
+        (Piece::Aside(_), Piece::Aside(_)) | (Piece::Number(..), Piece::Number(..)) => true,
+        _ => false,
+    };
+    a.len() == b.len() && a.iter().zip(b).all(same)
+}
+
+fn pieces(text: &str) -> Vec<Piece> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let end = match first {
+            '(' => rest.find(')').map_or(rest.len(), |at| at + 1),
+            c if c.is_ascii_digit() => {
+                rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len())
+            }
+            _ => rest.find(|c: char| c == '(' || c.is_ascii_digit()).unwrap_or(rest.len()),
+        };
+        let (piece, after) = rest.split_at(end);
+        found.push(match (first, piece.trim_end_matches('.').parse::<f64>()) {
+            ('(', _) => Piece::Aside(piece.to_owned()),
+            (c, Ok(value)) if c.is_ascii_digit() => {
+                Piece::Number(value, piece.to_owned(), value, piece.to_owned())
+            }
+            _ => Piece::Words(piece.to_owned()),
+        });
+        rest = after;
+    }
+    found
+}
+
 /// The level as a word of a sentence.
 pub fn taint(level: TaintLevel) -> &'static str {
     match level {
@@ -535,5 +620,27 @@ mod tests {
         check(false.into(), None, "off");
         check("tbf".into(), None, "tbf");
         assert_eq!(fact_number(12.0, Unit::Count), "12");
+    }
+
+    #[test]
+    fn marks_that_differ_in_numbers_are_one() {
+        let mark = |run: i64, reasons: &str| Mark {
+            word: "suspect",
+            excluded: false,
+            reasons: reasons.to_owned(),
+            of: vec![(run, "a".to_owned(), 1)],
+        };
+        let joined = condensed(vec![
+            mark(1, "client: other programs (rustc) used 62 % of the CPUs' time"),
+            mark(2, "client: other programs (cc1, as) used 7.5 % of the CPUs' time"),
+            mark(3, "server: steal 2 %"),
+        ]);
+        let texts: Vec<&str> = joined.iter().map(|mark| mark.reasons.as_str()).collect();
+        assert_eq!(
+            texts,
+            ["client: other programs (rustc) used 7.5-62 % of the CPUs' time", "server: steal 2 %"]
+        );
+        assert_eq!(joined[0].of.len(), 2);
+        assert!(condensed(vec![mark(1, "(open ) 1. 2..3 \u{e9}(")]).len() == 1);
     }
 }

@@ -157,7 +157,7 @@ fn state_of_runs(out: &mut String, experiment: &Experiment, analysis: &Analysis)
             runs.clean, runs.suspect, runs.invalid, runs.unknown
         ),
     );
-    let marks = words::marked(experiment);
+    let marks = words::condensed(words::marked(experiment));
     if !marks.is_empty() {
         let rows = marks.iter().map(|mark| vec![mark.runs(), mark.word.to_owned(), mark.reasons.clone()]);
         table(out, &["runs", "state", "host, counter, before and after"], rows);

@@ -273,7 +273,7 @@ impl Report<'_> {
 
     fn state_of_runs(&self) -> Markup {
         let runs = self.analysis.runs;
-        let marks = words::marked(self.experiment);
+        let marks = words::condensed(words::marked(self.experiment));
         html! {
             section {
                 h2 { "State of the runs" }

@@ -126,3 +126,44 @@ fn in_words(fact: &Fact) -> Fact {
         _ => fact.clone(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tenbin_core::metric::DURATION;
+    use tenbin_core::plan::{Change, Plan};
+    use tenbin_core::taint::TaintLevel;
+
+    use super::*;
+
+    // As the first release wrote them. Never to be edited: a field that is added to the vocabulary needs
+    // `#[serde(default)]`, or every store in the world becomes unreadable.
+    const PLAN: &str = r#"{"name":"g","question":"q","blocks":6,"margin":0.02,"seed":null,"order":"balanced",
+        "rest":1.0,"hosts":{"client":{"place":{"lab":"left"},"sudo":false,"address":null,"interface":null}},
+        "lab":{"link":{"rate":25000000000,"burst":8388608,"overhead":24,"wire_segments":true,"offload":false}},
+        "arms":[{"name":"a","set":{"mtu":1500,"offload":null,"congestion":"reno","env":{"A":"b"},"link":null},
+        "before":[],"after":[],"change":"free","hosts":{},"params":{}},{"name":"b","set":{"mtu":9000,
+        "offload":null,"congestion":null,"env":{},"link":{"rate":10000000000,"burst":null,"overhead":null,
+        "wire_segments":null,"offload":null}},"before":[{"host":null,"argv":["sh","-c","true"]}],"after":[],
+        "change":{"seconds":120.0},"hosts":{},"params":{}}],"measures":[{"engine":"null","name":null,
+        "from":"client","to":null,"params":{"fail":false,"time":0.0,"value":1.0}}],"text":"question = 1"}"#;
+    const RUN: &str = r#"{"source":"null on client","tool":"tenbin","tool_version":"0.1.0","benchmark":"null",
+        "series":[],"facts":{"path.from.host":{"value":"client","source":"plan","class":"state"}},"caveats":
+        [{"kind":"interval","text":"t"}],"taint":{"level":"suspect","reasons":["r"]}}"#;
+    const SERIES: &str = r#"{"name":"duration","unit":"s","better":"lower","params":{"n":1,"x":0.5,"w":"a"},
+        "headline":"total","samples":[],"reported":{"mean":1.5},"reported_in_words":{"max":"inf"}}"#;
+    const FACTS: &str = r#"{"cpu.model":{"value":"x","source":"s","class":"identity"},
+        "net.eth0.mtu":{"value":1500,"unit":"byte","source":"s","class":"state"},
+        "a":{"absent":true,"source":"s","class":"state"},"e":{"error":"why","source":"s","class":"counter"}}"#;
+
+    #[test]
+    fn what_the_first_release_wrote_is_read() {
+        let plan: Plan = read(PLAN).unwrap();
+        assert_eq!((plan.arms.len(), plan.arms[1].change), (2, Change::Seconds(120.0)));
+        let run: Run = read(RUN).unwrap();
+        assert_eq!((run.caveats.len(), run.taint.level), (1, TaintLevel::Suspect));
+        let series = read_series(SERIES).unwrap();
+        assert_eq!((series.metric, series.reported["max"]), (DURATION, f64::INFINITY));
+        let env: Environment = read(FACTS).unwrap();
+        assert_eq!((env.number("net.eth0.mtu"), env.facts["a"].absent), (Some(1500.0), true));
+    }
+}

@@ -103,9 +103,7 @@ impl Store {
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Store, StoreError> {
         let path = path.as_ref();
         let io = |source| StoreError::Io { doing: "open the store", path: path.to_owned(), source };
-        if std::fs::metadata(path).map_err(io)?.is_dir() {
-            return Err(StoreError::NotAStore { path: path.to_owned(), why: "it is a folder".to_owned() });
-        }
+        place::must_be_file(path, &std::fs::metadata(path).map_err(io)?)?;
         let read = nix::unistd::access(path, nix::unistd::AccessFlags::R_OK);
         read.map_err(|error| io(error.into()))?;
 

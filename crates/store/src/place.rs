@@ -1,7 +1,7 @@
 //! Where a store's file lies: made for its owner only, and recognised when it is on another machine's disk.
 
 use std::ffi::OsString;
-use std::fs::{DirBuilder, OpenOptions};
+use std::fs::{DirBuilder, Metadata, OpenOptions};
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -35,12 +35,21 @@ pub(crate) fn prepare(path: &Path) -> Result<(), StoreError> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
         Err(error) => return Err(failed("create the store", path)(error)),
     }
-    if path.is_dir() {
-        return Err(StoreError::NotAStore { path: path.to_owned(), why: "it is a folder".to_owned() });
-    }
+    let found = std::fs::metadata(path).map_err(failed("open the store", path))?;
+    must_be_file(path, &found)?;
     may_write(path).map_err(failed("open the store for writing", path))?;
     // The journal lies beside it.
     may_write(folder).map_err(failed("write beside the store into", folder))
+}
+
+/// A folder is no store, and opening a pipe would wait for somebody at its other end.
+pub(crate) fn must_be_file(path: &Path, found: &Metadata) -> Result<(), StoreError> {
+    let why = match found {
+        _ if found.is_file() => return Ok(()),
+        _ if found.is_dir() => "it is a folder",
+        _ => "it is no regular file",
+    };
+    Err(StoreError::NotAStore { path: path.to_owned(), why: why.to_owned() })
 }
 
 /// Whether this process may write to the file or folder; the error says why not.

@@ -59,7 +59,7 @@ pub fn finish(outcome: Outcome) -> ExitCode {
         Ok(exit) => exit.into(),
         Err(Failure { exit, text }) => {
             // With stderr closed there is nobody to tell; the code still speaks.
-            let _ = std::io::Write::write_all(&mut std::io::stderr(), format!("tenbin: {text}\n").as_bytes());
+            crate::output::say(&format!("tenbin: {text}"));
             exit.into()
         }
     }

@@ -1,5 +1,6 @@
 //! Where results go: the store, the report folder, stdout.
 
+use std::borrow::Cow;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -16,12 +17,39 @@ use crate::exit::Failure;
 /// Writes to stdout. A reader that has had enough (`| head`) is no failure.
 pub fn print(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    match out.write_all(printable(text).as_bytes()).and_then(|()| out.flush()) {
         Err(e) if e.kind() != ErrorKind::BrokenPipe => {
-            Err(Failure::cannot(format!("cannot write to stdout: {e}")))
+            Err(Failure::cannot(format!("cannot write to stdout: {}", why(&e))))
         }
         _ => Ok(()),
     }
+}
+
+/// Says a line on stderr. With nobody there to hear it (`2>&1 | head`, a terminal that hung up) the work goes on.
+pub fn say(line: &str) {
+    let _ = std::io::stderr().lock().write_all(format!("{}\n", printable(line)).as_bytes());
+}
+
+/// The text without what a terminal would obey: words of other machines, programs and files must not move the
+/// cursor or recolour the screen. Line ends and tabs stay.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    let harmful = |c: char| {
+        // The last ones turn the direction of text and so its meaning.
+        (c.is_control() && c != '\n' && c != '\t')
+            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    match text.contains(harmful) {
+        true => text.replace(harmful, "\u{fffd}").into(),
+        false => text.into(),
+    }
+}
+
+/// What the system says, without its number and capital: it stands in mid-sentence.
+pub fn why(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error ").next().unwrap_or_default();
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_lowercase().chain(letters).collect()).unwrap_or_default()
 }
 
 /// Unix time in seconds.
@@ -61,7 +89,7 @@ pub fn open_store(asked: Option<&Path>) -> Result<(Store, PathBuf), Failure> {
     let path = store_path(asked)?;
     let store = Store::open(&path).map_err(Failure::cannot)?;
     for note in store.notes() {
-        eprintln!("tenbin: {note}");
+        say(&format!("tenbin: {note}"));
     }
     Ok((store, path))
 }
@@ -86,7 +114,7 @@ pub fn report_folder(asked: Option<&Path>, plan: &str) -> PathBuf {
 pub fn prepare_folder(folder: &Path) -> Result<(), Failure> {
     let hint = "\nhint: name another folder with --report DIR";
     let failed = |e: std::io::Error| {
-        Failure::cannot(format!("cannot write the report to {}: {e}{hint}", folder.display()))
+        Failure::cannot(format!("cannot write the report to {}: {}{hint}", folder.display(), why(&e)))
     };
     std::fs::create_dir_all(folder).map_err(failed)?;
     let probe = folder.join(format!(".tenbin-{}", std::process::id()));
@@ -94,24 +122,28 @@ pub fn prepare_folder(folder: &Path) -> Result<(), Failure> {
     std::fs::remove_file(&probe).map_err(failed)
 }
 
-/// Writes a file so that a reader sees the old one or the new one, never half of it.
-pub fn write_file(path: &Path, content: &str) -> Result<(), Failure> {
+/// Writes a file so that a reader sees the old one or the new one, never half of it. What is no file, like
+/// `/dev/stdout`, is written to as it is. `hint` is the cure to name on failure.
+pub fn write_file(path: &Path, content: &str, hint: &str) -> Result<(), Failure> {
     let failed = |e: std::io::Error| {
         Failure::new(
             crate::exit::Exit::Partial,
-            format!(
-                "cannot write {}: {e}\nhint: the runs are in the store; tenbin report writes it again",
-                path.display()
-            ),
+            format!("cannot write {}: {}\nhint: {hint}", path.display(), why(&e)),
         )
     };
+    if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+        return std::fs::write(path, content).map_err(failed);
+    }
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let fresh = path.with_file_name(format!(".{name}.new"));
-    let written = std::fs::write(&fresh, content).and_then(|()| std::fs::rename(&fresh, path));
-    if written.is_err() {
-        // Best effort: the failure itself is what the user needs to hear.
-        let _ = std::fs::remove_file(&fresh);
-    }
+    // A leftover goes; a link there must not lead the words into another file.
+    let _ = std::fs::remove_file(&fresh);
+    let written = std::fs::File::create_new(&fresh).and_then(|mut file| {
+        file.write_all(content.as_bytes())
+            .and_then(|()| std::fs::rename(&fresh, path))
+            // Best effort: the failure itself is what the user needs to hear.
+            .inspect_err(|_| drop(std::fs::remove_file(&fresh)))
+    });
     written.map_err(failed)
 }
 
@@ -150,4 +182,18 @@ pub fn when(unix_seconds: f64) -> String {
         |_| String::new(),
         |time| time.to_zoned_datetime(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string(),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_a_terminal_obeys_is_left() {
+        let check = |text: &str, expected: &str| assert_eq!(printable(text), expected, "{text:?}");
+        check("日本語 ± 3 %\n\ttab", "日本語 ± 3 %\n\ttab");
+        check("\u{1b}[31mred\u{7}", "\u{fffd}[31mred\u{fffd}");
+        check("\u{9b}2J\r\u{7f}", "\u{fffd}2J\u{fffd}\u{fffd}");
+        check("a\u{202e}b", "a\u{fffd}b");
+    }
 }

@@ -1,6 +1,6 @@
 //! The live line of a session, and its plain form where there is no terminal.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -9,6 +9,7 @@ use tenbin_core::plan::Plan;
 use tenbin_core::quantity;
 use tenbin_core::recorder::Progress;
 
+use crate::output;
 use crate::session::Audience;
 
 /// How much is said while measuring.
@@ -48,8 +49,8 @@ impl Screen {
 
     fn say(&self, line: &str) {
         match &self.bar {
-            Some(bar) => bar.println(line),
-            None => eprintln!("{line}"),
+            Some(bar) => bar.println(output::printable(line)),
+            None => output::say(line),
         }
     }
 }
@@ -76,13 +77,13 @@ impl Audience for Screen {
         if let Some(bar) = &self.bar {
             bar.set_length(total as u64);
             bar.set_position(done as u64);
-            bar.set_message(self.head.clone());
+            bar.set_message(output::printable(&self.head).into_owned());
         }
     }
 
     fn progress(&mut self, progress: &Progress) {
         if let Some(bar) = &self.bar {
-            bar.set_message(format!("{}  {}", self.head, progress.text));
+            bar.set_message(output::printable(&format!("{}  {}", self.head, progress.text)).into_owned());
         }
     }
 
@@ -108,7 +109,8 @@ impl Audience for Screen {
             return false;
         }
         let ask = || {
-            eprint!("Set up {arm} now, then press Enter: ");
+            // Read by the same person who would miss it: if it can't be written, nobody answers.
+            let _ = write!(std::io::stderr(), "Set up {arm} now, then press Enter: ");
             let mut line = String::new();
             std::io::stdin().read_line(&mut line).is_ok_and(|n| n > 0)
         };

@@ -260,3 +260,110 @@ fn a_run_that_was_cut_short_does_not_count() {
     let shown = json(&bench.tenbin(&["show", "--json"]).output().out);
     assert_eq!(shown["schedule"][0]["state"], "failed");
 }
+
+#[test]
+fn words_of_others_never_reach_the_terminal_raw() {
+    let bench = Bench::new();
+    let check = |place: &str| {
+        bench.plan("loud.toml", &NULL_PLAN.replace("local = true", place));
+        let run = bench.tenbin(&["run", "loud.toml"]).output();
+        assert_eq!(run.code, 4, "{}", run.err);
+        assert!(run.err.contains("red") && !run.err.contains(['\u{1b}', '\u{7}']), "{:?}", run.err);
+        let told = run.err.lines().filter(|line| !line.starts_with("hint:")).count();
+        assert_eq!(told, 1, "one clear line: {}", run.err);
+    };
+    check(r#"exec = ["sh", "-c", "printf '\\033[31mred\\007' >&2; exit 1"]"#);
+    check(
+        r#"exec = ["sh", "-c", "printf '\\033[31mred\\007' >&2; echo welcome to this machine; sleep 100"]"#,
+    );
+}
+
+#[test]
+fn a_prefix_that_hangs_hears_the_first_ctrl_c() {
+    let bench = Bench::new();
+    let check = |script: &str| {
+        bench.plan(
+            "hang.toml",
+            &NULL_PLAN.replace("local = true", &format!("exec = [\"sh\", \"-c\", \"{script}\"]")),
+        );
+        let began = std::time::Instant::now();
+        let child = bench.tenbin(&["run", "hang.toml", "-q"]).spawn();
+        std::thread::sleep(std::time::Duration::from_millis(700));
+        let pid = nix::unistd::Pid::from_raw(child.id().try_into().unwrap());
+        nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(began.elapsed().as_secs() < 15, "{script}");
+    };
+    check("sleep 100; true");
+    // Asked for the copy, it takes nothing and does not end.
+    check("case $2 in *wc*) sleep 100;; esac; exit 127");
+}
+
+#[test]
+fn nobody_there_to_read_is_no_reason_to_stop() {
+    let bench = Bench::new();
+    bench.plan("null.toml", NULL_PLAN);
+    let mut run = bench.tenbin(&["run", "null.toml"]);
+    run.0.stderr(std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap());
+    assert_eq!(run.output().code, 0);
+}
+
+#[test]
+fn files_are_replaced_and_links_not_followed() {
+    let bench = Bench::new();
+    bench.plan("null.toml", NULL_PLAN);
+    std::fs::write(bench.path("precious"), "precious").unwrap();
+    std::fs::create_dir(bench.path("tenbin-null")).unwrap();
+    for name in ["report.html", ".report.html.new", ".report.md.new"] {
+        std::os::unix::fs::symlink(bench.path("precious"), bench.path("tenbin-null").join(name)).unwrap();
+    }
+    let run = bench.tenbin(&["run", "null.toml", "-q"]).output();
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert_eq!(std::fs::read_to_string(bench.path("precious")).unwrap(), "precious");
+    // What is no file is written to, not replaced.
+    std::os::unix::fs::symlink("/dev/null", bench.path("nowhere")).unwrap();
+    let plan = bench.tenbin(&["ab", "--write-plan", "nowhere", "--", "a", "b"]).output();
+    assert_eq!(plan.code, 0, "{}", plan.err);
+    assert!(bench.path("nowhere").is_symlink());
+}
+
+#[test]
+fn what_a_command_leaves_running_holds_nobody_up() {
+    let bench = Bench::new();
+    let plan =
+        NULL_PLAN.replace("name = \"a\"", "name = \"a\"\nbefore = \"sleep 20 & echo no luck >&2; exit 1\"");
+    bench.plan("left.toml", &plan);
+    let began = std::time::Instant::now();
+    let run = bench.tenbin(&["run", "left.toml", "-q"]).output();
+    assert_ne!(run.code, 0);
+    assert!(began.elapsed().as_secs() < 100, "{}", run.err);
+    assert!(run.err.contains("exit status"), "{}", run.err);
+}
+
+#[test]
+fn after_commands_run_even_when_the_agent_is_lost() {
+    let bench = Bench::new();
+    // The measured command kills the agent that started it.
+    let plan = r#"
+blocks = 6
+[hosts]
+here = { local = true }
+[[arm]]
+name = "a"
+before = "echo a >>log"
+after = "echo done >>log"
+params = { external = { command = "kill -9 $PPID; sleep 1" } }
+[[arm]]
+name = "b"
+[[measure]]
+engine = "external"
+from = "here"
+command = "true"
+"#;
+    bench.plan("lost.toml", plan);
+    let run = bench.tenbin(&["run", "lost.toml", "-q"]).output();
+    assert_eq!(run.code, 3, "{}", run.err);
+    assert!(run.err.contains("lost the agent"), "{}", run.err);
+    assert_eq!(std::fs::read_to_string(bench.path("log")).unwrap(), "a\ndone\n".repeat(6));
+}

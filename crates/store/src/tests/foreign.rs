@@ -88,6 +88,11 @@ fn files_that_are_no_store() {
 
     fails(Store::open(dir.path()), "it is a folder");
     fails(Store::open_read_only(dir.path()), "it is a folder");
+    // A pipe would wait for somebody at its other end.
+    let pipe = dir.path().join("pipe");
+    nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    fails(Store::open(&pipe), "no regular file");
+    fails(Store::open_read_only(&pipe), "no regular file");
     fails(Store::open(path.join("below.db")), "cannot create the folder");
 }
 

@@ -7,19 +7,26 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
 use tenbin_core::launch;
 use tenbin_core::plan::{Host, Place};
+use tenbin_engines::Stop;
 
 use super::link::Link;
 use super::protocol::{self, Numbered, Reply};
 
 /// How long a far side may take to log in and say hello.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long the copy of one binary may take: some 50 MB over a line of 1 Mbit/s.
+const COPY_PATIENCE: Duration = Duration::from_secs(400);
+
+/// How long a process may live on once its output has ended.
+const PARTING: Duration = Duration::from_secs(2);
 
 /// Why there is no agent on a host.
 #[derive(Debug, thiserror::Error)]
@@ -107,14 +114,14 @@ pub fn own_build() -> io::Result<&'static str> {
 }
 
 /// Starts an agent on `host`, which the plan calls `name`. Not for lab hosts: they are threads of this process.
-pub fn connect(name: &str, host: &Host) -> Result<Arc<Link>, ConnectError> {
+pub fn connect(name: &str, host: &Host, stop: &Stop) -> Result<Arc<Link>, ConnectError> {
     let build = own_build().map_err(ConnectError::OwnBinary)?;
     let start = start_command(host, build);
-    let first = greet(name, &start)?;
+    let first = greet(name, &start, stop)?;
     let (greeting, copied) = match first {
         Greeting::Gone { status, .. } if status.code() == Some(NOT_THERE) && !is_local(host) => {
-            copy(name, host, build)?;
-            (greet(name, &start)?, true)
+            copy(name, host, build, stop)?;
+            (greet(name, &start, stop)?, true)
         }
         other => (other, false),
     };
@@ -204,37 +211,41 @@ fn spawn(name: &str, argv: &[String]) -> Result<Spawned, ConnectError> {
     Ok((child, input, output, said))
 }
 
-fn greet(name: &str, argv: &[String]) -> Result<Greeting, ConnectError> {
+fn greet(name: &str, argv: &[String], stop: &Stop) -> Result<Greeting, ConnectError> {
     let (mut child, input, mut output, said) = spawn(name, argv)?;
     let (sender, hello) = channel();
     std::thread::spawn(move || {
         let first = protocol::read::<Numbered<Reply>>(&mut output);
         let _ = sender.send((first, output));
     });
-    let why = match hello.recv_timeout(PATIENCE) {
+    let until = Instant::now() + PATIENCE;
+    let mut first = Err(RecvTimeoutError::Timeout);
+    while matches!(first, Err(RecvTimeoutError::Timeout)) && Instant::now() < until && !stop.is_set() {
+        first = hello.recv_timeout(Duration::from_millis(50));
+    }
+    let why = match first {
         Ok((Ok(Some(Numbered { body: Reply::Hello { protocol, version, build }, .. })), output)) => {
             return Ok(Greeting::Hello { protocol, version, build, child, input, output, said });
         }
         Ok((Ok(None), _)) => {
             drop(input);
-            let status = child.wait().map_err(|source| ConnectError::Prefix {
-                host: name.to_owned(),
-                program: argv.join(" "),
-                source,
-            })?;
-            // stderr is read by another thread; its end follows the process's closely.
-            std::thread::sleep(Duration::from_millis(50));
-            return Ok(Greeting::Gone { status, said: last_words(&said) });
+            if let Some(status) = wait_until(&mut child, Instant::now() + PARTING, stop) {
+                // stderr is read by another thread; its end follows the process's closely.
+                std::thread::sleep(Duration::from_millis(50));
+                return Ok(Greeting::Gone { status, said: last_words(&said) });
+            }
+            "its output ended without a word".to_owned()
         }
         Ok((Ok(Some(_)), _)) => "something that is no hello".to_owned(),
         Ok((Err(e), _)) => format!("something that is no agent answered: {e}"),
+        Err(_) if stop.is_set() => "interrupted".to_owned(),
         Err(_) => format!("no answer within {} s", PATIENCE.as_secs()),
     };
     end(child);
     Ok(Greeting::Babble { why, said: last_words(&said) })
 }
 
-fn copy(name: &str, host: &Host, build: &str) -> Result<(), ConnectError> {
+fn copy(name: &str, host: &Host, build: &str, stop: &Stop) -> Result<(), ConnectError> {
     let failed =
         |why: String, hint: &str| ConnectError::Copy { host: name.to_owned(), why, hint: hint.to_owned() };
     let mut file = File::open("/proc/self/exe").map_err(ConnectError::OwnBinary)?;
@@ -248,10 +259,22 @@ fn copy(name: &str, host: &Host, build: &str) -> Result<(), ConnectError> {
     );
     let Some(argv) = launch::script_on(host, &script) else { return Ok(()) };
     let (mut child, mut input, mut output, said) = spawn(name, &argv)?;
-    let sent = io::copy(&mut file, &mut input).and_then(|_| input.flush());
-    drop(input);
-    let _ = io::copy(&mut output, &mut io::sink());
-    let status = child.wait().map_err(|e| failed(e.to_string(), ""))?;
+    std::thread::spawn(move || io::copy(&mut output, &mut io::sink()));
+    let (done, sending) = channel();
+    std::thread::spawn(move || {
+        let sent = io::copy(&mut file, &mut input).and_then(|_| input.flush());
+        drop(input);
+        let _ = done.send(sent);
+    });
+    let Some(status) = wait_until(&mut child, Instant::now() + COPY_PATIENCE, stop) else {
+        end(child);
+        if stop.is_set() {
+            return Err(failed("interrupted".to_owned(), ""));
+        }
+        return Err(failed(format!("it took longer than {} s", COPY_PATIENCE.as_secs()), ""));
+    };
+    // With its reader gone the copy ends too, unless something else there keeps the pipe open.
+    let sent = sending.recv_timeout(PARTING).unwrap_or(Err(io::ErrorKind::BrokenPipe.into()));
     std::thread::sleep(Duration::from_millis(20));
     match (status.success(), sent) {
         (true, Ok(())) => Ok(()),
@@ -305,7 +328,26 @@ fn is_local(host: &Host) -> bool {
     matches!(host.place, Place::Local)
 }
 
-fn end(mut child: Child) {
+/// The status of the process if it ends in time and before `stop`.
+fn wait_until(child: &mut Child, until: Instant, stop: &Stop) -> Option<ExitStatus> {
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return Some(status),
+            Ok(None) if Instant::now() < until && !stop.is_set() => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            _ => return None,
+        }
+    }
+}
+
+/// Ends a prefix with all that it started in its process group.
+pub fn end(mut child: Child) {
+    if let Ok(group) = i32::try_from(child.id()) {
+        // What runs as another user can't be ended from here; its input ends, which an agent heeds.
+        let _ =
+            nix::sys::signal::killpg(nix::unistd::Pid::from_raw(group), nix::sys::signal::Signal::SIGKILL);
+    }
     let _ = child.kill();
     let _ = child.wait();
 }
@@ -344,7 +386,10 @@ mod tests {
     #[test]
     fn failures_are_one_clear_line() {
         let check = |prefix: &[&str], fragment: &str| {
-            let error = connect("far", &exec(prefix)).err().map(|e| e.to_string()).unwrap_or_default();
+            let error = connect("far", &exec(prefix), &Stop::default())
+                .err()
+                .map(|e| e.to_string())
+                .unwrap_or_default();
             assert!(error.contains(fragment), "{prefix:?}: {error}");
             assert!(error.lines().next().is_some_and(|line| line.contains("far")), "{error}");
         };
@@ -354,5 +399,6 @@ mod tests {
         check(&["sh", "-c", "echo \"version 'GLIBC_2.99' not found\" >&2; exit 1"], "older");
         check(&["sh", "-c", "echo 'sudo: a password is required' >&2; exit 1"], "NOPASSWD");
         check(&["sh", "-c", "exit 127"], "cannot copy tenbin");
+        check(&["sh", "-c", "exec >&-; sleep 100"], "ended without a word");
     }
 }

@@ -8,6 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::deploy;
 use super::protocol::{self, Failure, Numbered, Reply, Request};
 
 /// A request that got no good answer.
@@ -40,6 +41,9 @@ pub enum AskError {
         kind: Failure,
     },
 }
+
+/// The most characters of a far side's error that are told and stored.
+const LONGEST_ERROR: usize = 4000;
 
 fn tail(said: &str) -> String {
     if said.is_empty() { String::new() } else { format!(": {said}") }
@@ -87,7 +91,8 @@ impl Link {
         });
         std::thread::spawn({
             let (waiting, gone) = (Arc::clone(&link.waiting), Arc::clone(&link.gone));
-            move || sort_replies(input, &waiting, &gone)
+            let said = Arc::clone(&link.said);
+            move || sort_replies(input, &waiting, &gone, &said)
         });
         std::thread::spawn({
             let (out, gone) = (Arc::clone(&link.out), Arc::clone(&link.gone));
@@ -120,11 +125,13 @@ impl Link {
         *lock(&self.out) = Box::new(std::io::sink());
         if let Some(mut child) = lock(&self.child).take() {
             let until = Instant::now() + Duration::from_secs(2);
-            while matches!(child.try_wait(), Ok(None)) && Instant::now() < until {
+            while matches!(child.try_wait(), Ok(None)) {
+                if Instant::now() >= until {
+                    deploy::end(child);
+                    return result;
+                }
                 std::thread::sleep(Duration::from_millis(5));
             }
-            let _ = child.kill();
-            let _ = child.wait();
         }
         result
     }
@@ -148,6 +155,7 @@ impl Pending<'_> {
     pub fn next(&self, patience: Duration) -> Result<Reply, AskError> {
         match self.replies.recv_timeout(patience) {
             Ok(Reply::Failed { error, kind }) => {
+                let error = error.chars().take(LONGEST_ERROR).collect();
                 Err(AskError::Failed { host: self.link.host.clone(), error, kind })
             }
             Ok(reply) => Ok(reply),
@@ -173,11 +181,23 @@ impl Drop for Pending<'_> {
     }
 }
 
-fn sort_replies(mut input: impl Read, waiting: &Waiting, gone: &AtomicBool) {
-    while let Ok(Some(Numbered { id, body })) = protocol::read::<Numbered<Reply>>(&mut input) {
-        // Answers to requests that nobody waits for any more are dropped.
-        if let Some(sender) = lock(waiting).get(&id) {
-            let _ = sender.send(body);
+fn sort_replies(mut input: impl Read, waiting: &Waiting, gone: &AtomicBool, said: &Mutex<String>) {
+    loop {
+        match protocol::read::<Numbered<Reply>>(&mut input) {
+            // Answers to requests that nobody waits for any more are dropped.
+            Ok(Some(Numbered { id, body })) => {
+                if let Some(sender) = lock(waiting).get(&id) {
+                    let _ = sender.send(body);
+                }
+            }
+            Ok(None) => break,
+            Err(e) => {
+                // Nothing after it can be trusted, neither where a message begins nor what it says.
+                if e.kind() == std::io::ErrorKind::InvalidData {
+                    *lock(said) = format!("it sent what is no message: {e}");
+                }
+                break;
+            }
         }
     }
     gone.store(true, Ordering::SeqCst);

@@ -6,6 +6,7 @@ use std::net::{IpAddr, ToSocketAddrs};
 use std::panic::AssertUnwindSafe;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -336,7 +337,10 @@ fn command(argv: &[String], env: &BTreeMap<String, String>, stop: &Stop) -> Repl
         Ok(child) => child,
         Err(e) => return failed(format!("cannot start {shown}: {e}")),
     };
-    let stderr = child.stderr.take().map(|pipe| std::thread::spawn(move || tail(pipe)));
+    let (sender, stderr) = channel();
+    if let Some(pipe) = child.stderr.take() {
+        std::thread::spawn(move || sender.send(tail(pipe)));
+    }
     let status = loop {
         match child.try_wait() {
             Ok(Some(status)) => break status,
@@ -352,7 +356,8 @@ fn command(argv: &[String], env: &BTreeMap<String, String>, stop: &Stop) -> Repl
     if status.success() {
         return Reply::Ok;
     }
-    let said = stderr.and_then(|thread| thread.join().ok()).unwrap_or_default();
+    // What it left running in the background may hold the pipe open for good.
+    let said = stderr.recv_timeout(Duration::from_secs(1)).unwrap_or_default();
     let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("").trim().to_owned();
     failed(match last.is_empty() {
         true => format!("{shown}: {status}"),

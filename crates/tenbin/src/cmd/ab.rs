@@ -21,7 +21,7 @@ pub fn ab(args: &AbArgs) -> Outcome {
         if path == Path::new("-") {
             output::print(&text)?;
         } else {
-            output::write_file(path, &text)?;
+            output::write_file(path, &text, "--write-plan - prints it")?;
         }
         return Ok(Exit::Done);
     }

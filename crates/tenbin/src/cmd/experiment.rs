@@ -136,26 +136,33 @@ pub fn deliver(experiment: &Experiment, store: &Path, to: &OutputArgs) -> Result
     let analysis = analysis::weigh(experiment);
     let folder = output::report_folder(to.report.as_deref(), &experiment.plan.name);
     let written = match analysis.levels.is_empty() {
-        true => None,
-        false => Some(write_report(experiment, &analysis, &folder)?),
+        true => Ok(None),
+        false => write_report(experiment, &analysis, &folder).map(Some),
     };
+    // The answer is told even if its report can't be written.
+    let report = written.as_ref().ok().and_then(Option::as_deref);
     if to.json {
-        let document = tenbin_report::json::document(experiment, &analysis, store, written.as_deref());
-        output::print(&format!("{document:#}\n"))
+        let document = tenbin_report::json::document(experiment, &analysis, store, report);
+        output::print(&format!("{document:#}\n"))?;
     } else {
         let mut text = tenbin_report::text::summary(experiment, &analysis, output::width());
-        if let Some(report) = &written {
+        if let Some(report) = report {
             text.push_str(&format!("\nreport: {}\nstore: {}\n", report.display(), store.display()));
         }
-        output::print(&text)
+        output::print(&text)?;
     }
+    written.map(|_| ())
 }
 
 /// Writes report.html, report.md and the figures; returns the path of report.html.
 pub fn write_report(experiment: &Experiment, analysis: &Analysis, folder: &Path) -> Result<PathBuf, Failure> {
     output::prepare_folder(folder)?;
     for (name, content) in tenbin_report::files(experiment, analysis, &output::about(experiment)) {
-        output::write_file(&folder.join(name), &content)?;
+        output::write_file(
+            &folder.join(name),
+            &content,
+            "the runs are in the store; tenbin report writes it again",
+        )?;
     }
     Ok(folder.join("report.html"))
 }

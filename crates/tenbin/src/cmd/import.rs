@@ -12,7 +12,7 @@ pub fn import(args: &ImportArgs) -> Outcome {
         match store.merge(file) {
             Ok(merged) => {
                 for failure in &merged.failed {
-                    eprintln!("tenbin: {failure}");
+                    output::say(&format!("tenbin: {failure}"));
                 }
                 failures += usize::from(!merged.failed.is_empty());
                 output::print(&format!(
@@ -25,7 +25,7 @@ pub fn import(args: &ImportArgs) -> Outcome {
             }
             Err(e) => {
                 failures += 1;
-                eprintln!("tenbin: {e}");
+                output::say(&format!("tenbin: {e}"));
             }
         }
     }

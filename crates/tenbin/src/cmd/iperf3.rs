@@ -122,7 +122,7 @@ impl<'a> Teller<'a> {
             });
         }
         if let Some(error) = error {
-            eprintln!("tenbin: {error}");
+            output::say(&format!("tenbin: {error}"));
         }
         Ok(ended)
     }

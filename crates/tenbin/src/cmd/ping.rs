@@ -109,14 +109,17 @@ impl Lines<'_> {
                 print::refusal(&mut self.text, stamp, &from, sequence(index), &said)
             }
             Event::Refused { trouble, .. } => {
-                eprintln!("tenbin: local error: {trouble}");
+                output::say(&format!("tenbin: local error: {trouble}"));
                 Ok(())
             }
             Event::Unanswered { index } if self.args.outstanding => {
                 print::silence(&mut self.text, stamp, sequence(index))
             }
             Event::Damaged { index } => {
-                eprintln!("tenbin: the reply to icmp_seq={} does not hold what was sent", sequence(index));
+                output::say(&format!(
+                    "tenbin: the reply to icmp_seq={} does not hold what was sent",
+                    sequence(index)
+                ));
                 Ok(())
             }
             Event::Unanswered { .. } | Event::Pause { .. } => Ok(()),
@@ -178,7 +181,7 @@ fn deliver(args: &PingArgs, options: &Options, pinged: &Pinged) -> Result<bool, 
             (vec![run], json!([]))
         }
         Err(error) => {
-            eprintln!("tenbin: {error}");
+            output::say(&format!("tenbin: {error}"));
             (Vec::new(), json!([{ "source": source, "text": error.to_string() }]))
         }
     };

@@ -56,7 +56,7 @@ pub fn read(path: &Path) -> Result<Plan, Failure> {
             std::io::ErrorKind::NotFound => "\nhint: examples/ holds plans to start from",
             _ => "",
         };
-        Failure::usage(format!("cannot read plan {shown}: {e}{hint}"))
+        Failure::usage(format!("cannot read plan {shown}: {}{hint}", output::why(&e)))
     };
     let file = std::fs::File::open(path).map_err(unreadable)?;
     let mut bytes = Vec::new();

@@ -1,12 +1,14 @@
 //! The hosts of a plan: their agents, and the addresses and interfaces by which they meet.
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::net::{IpAddr, Shutdown};
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tenbin_core::plan::{Host, Lab as LabPlan, Link as LabLink, Place, Plan};
+use tenbin_engines::Stop;
 use tenbin_linux::lab::{Lab, LabError, LabSpec, LinkSpec};
 
 use crate::agent::deploy::{self, ConnectError};
@@ -55,16 +57,17 @@ pub struct Side {
 pub struct Hosts {
     links: Vec<(Host, Arc<Link>)>,
     lab: Option<Lab>,
+    stop: Stop,
 }
 
 impl Hosts {
-    /// Starts the lab if the plan has one; agents start when first used.
-    pub fn new(plan: &Plan) -> Result<Hosts, HostError> {
+    /// Starts the lab if the plan has one; agents start when first used; `stop` ends the wait for one.
+    pub fn new(plan: &Plan, stop: &Stop) -> Result<Hosts, HostError> {
         let lab = match &plan.lab {
             Some(lab) => Some(Lab::up(&lab_spec(plan, lab))?),
             None => None,
         };
-        Ok(Hosts { links: Vec::new(), lab })
+        Ok(Hosts { links: Vec::new(), lab, stop: stop.clone() })
     }
 
     /// Whether all hosts are namespaces of this machine.
@@ -89,7 +92,7 @@ impl Hosts {
                     "host {name} is an address only and can't measure, be set or run commands"
                 )));
             }
-            _ => deploy::connect(name, host)?,
+            _ => deploy::connect(name, host, &self.stop)?,
         };
         self.links.push((host.clone(), Arc::clone(&link)));
         Ok(link)
@@ -146,7 +149,29 @@ impl Hosts {
 
 /// An answer of the wrong kind: a defect of the other side.
 pub fn unexpected(host: &str, reply: &Reply) -> HostError {
-    HostError::Plan(format!("the agent on {host} answered out of turn: {reply:?}"))
+    // Bounded while it is written: an answer may hold a million samples.
+    let mut shown = String::new();
+    let cut = write!(Brief { text: &mut shown, room: 80 }, "{reply:?}").is_err();
+    HostError::Plan(format!(
+        "the agent on {host} answered out of turn: {shown}{}",
+        if cut { "..." } else { "" }
+    ))
+}
+
+/// Takes so many characters and then refuses.
+struct Brief<'a> {
+    text: &'a mut String,
+    room: usize,
+}
+
+impl Write for Brief<'_> {
+    fn write_str(&mut self, more: &str) -> std::fmt::Result {
+        for c in more.chars() {
+            self.room = self.room.checked_sub(1).ok_or(std::fmt::Error)?;
+            self.text.push(c);
+        }
+        Ok(())
+    }
 }
 
 fn no_address(name: &str) -> String {

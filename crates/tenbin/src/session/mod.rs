@@ -69,6 +69,11 @@ impl SessionError {
     fn is_loss(&self) -> bool {
         matches!(self, SessionError::Host(HostError::Ask(AskError::Lost { .. } | AskError::Silent { .. })))
     }
+
+    /// Whether the same would happen again at once: a host that can't be reached, nobody to ask.
+    fn is_final(&self) -> bool {
+        matches!(self, SessionError::Host(HostError::Connect(_)) | SessionError::NobodyThere(_))
+    }
 }
 
 /// So many failures in a row end a session: what is wrong then will not mend itself.
@@ -86,7 +91,7 @@ pub fn run(
     now: &dyn Fn() -> f64,
 ) -> Result<(), SessionError> {
     let plan = &experiment.plan;
-    let mut session = Session { plan, hosts: Hosts::new(plan)?, current: None, owed: Vec::new() };
+    let mut session = Session { plan, hosts: Hosts::new(plan, stop)?, current: None, owed: Vec::new() };
     let result = session.run_slots(experiment, store, audience, stop, now);
     let left = session.leave(audience, stop);
     for failure in session.hosts.close() {
@@ -124,7 +129,7 @@ impl Session<'_> {
     ) -> Result<(), SessionError> {
         let missing = experiment.missing();
         let (total, before) = (experiment.schedule.len(), experiment.schedule.len() - missing.len());
-        let mut failures = 0;
+        let (mut failures, mut measured) = (0, false);
         for (index, &slot) in missing.iter().enumerate() {
             let left = missing[index..].iter().map(|slot| seconds(self.plan, *slot)).sum();
             for attempt in 1..=SPOILED_RUNS {
@@ -134,6 +139,16 @@ impl Session<'_> {
                 audience.slot(self.plan, slot, before + index, total, left);
                 let id = store.start_run(experiment.id, slot, now())?;
                 let outcome = self.measure_slot(slot, audience, stop);
+                let outcome = match outcome {
+                    // What never worked will not mend itself, and one clear line is better than several.
+                    Err(e) if !measured && e.is_final() => {
+                        let text = e.to_string();
+                        let (state, error) = (State::Failed, Some(text.as_str()));
+                        store.finish_run(id, &Ending { state, ended_at: now(), error, run: None })?;
+                        return Err(if stop.is_set() { SessionError::Interrupted } else { e });
+                    }
+                    other => other,
+                };
                 let (state, error, run) = match outcome {
                     Ok(run) if run.taint.level == TaintLevel::Invalid => {
                         (State::Invalid, Some(run.taint.reasons.join("; ")), Some(run))
@@ -153,7 +168,7 @@ impl Session<'_> {
                 };
                 audience.ended(self.plan, slot, &told);
                 match state {
-                    State::Done => failures = 0,
+                    State::Done => (failures, measured) = (0, true),
                     State::Failed if stop.is_set() => return Err(SessionError::Interrupted),
                     State::Failed => failures += 1,
                     _ => {}
@@ -183,7 +198,7 @@ impl Session<'_> {
         });
         if result.as_ref().is_err_and(SessionError::is_loss) {
             // The agent restored what it had set, if it lives: the next slot starts afresh.
-            self.drop_agents();
+            self.drop_agents(audience);
         }
         result
     }
@@ -247,11 +262,7 @@ impl Session<'_> {
         if let Some(Entered { arm, hosts, touched, .. }) = self.current.take() {
             let arm_plan = &self.plan.arms[arm];
             left = &arm_plan.name;
-            for command in &arm_plan.after {
-                // These put things back: they run even when the user is in a hurry.
-                let result = self.command(command, arm_plan, &hosts, &Stop::default());
-                first = first.and(result);
-            }
+            first = self.after(arm_plan, &hosts);
             unrestored.retain(|owing| !touched.iter().any(|link| Arc::ptr_eq(link, owing)));
             unrestored.extend(touched);
         }
@@ -270,12 +281,28 @@ impl Session<'_> {
         first
     }
 
-    fn drop_agents(&mut self) {
-        self.current = None;
+    fn drop_agents(&mut self, audience: &mut dyn Audience) {
+        let current = self.current.take();
         self.owed.clear();
         // All of them, also those that answered: each restores before it ends, and none may keep what it has set
         // while another takes its place.
         self.hosts.close();
+        let Some(Entered { arm, hosts, .. }) = current else { return };
+        // Agents restore what was set; what `before` did only `after` undoes, and the next arm must not inherit it.
+        let arm_plan = &self.plan.arms[arm];
+        if let Err(e) = self.after(arm_plan, &hosts) {
+            audience.note(&format!("leaving arm {}: {e}", arm_plan.name));
+        }
+    }
+
+    /// Runs the `after` commands of an arm, all of them even if one fails. These put things back: they run even
+    /// when the user is in a hurry.
+    fn after(&mut self, arm: &Arm, hosts: &BTreeMap<String, Host>) -> Result<(), SessionError> {
+        let mut first = Ok(());
+        for command in &arm.after {
+            first = first.and(self.command(command, arm, hosts, &Stop::default()));
+        }
+        first
     }
 
     fn touch(&mut self, name: &str, host: &Host) -> Result<Arc<Link>, SessionError> {

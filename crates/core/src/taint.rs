@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "lowercase")]
 pub enum TaintLevel {
     /// Everything of the minimum set was read and nothing stood out.
-    #[default]
     Clean,
-    /// A signal of the minimum set exists but could not be read.
+    /// A signal of the minimum set exists but could not be read, or nobody watched.
+    #[default]
     Unknown,
     /// Something stood out; the run counts, with a mark.
     Suspect,
@@ -28,6 +28,11 @@ pub struct Taint {
 }
 
 impl Taint {
+    /// Of a machine that is watched and has shown nothing so far.
+    pub fn clean() -> Taint {
+        Taint { level: TaintLevel::Clean, reasons: Vec::new() }
+    }
+
     /// Adds a reason; the level only ever rises.
     pub fn add(&mut self, level: TaintLevel, reason: impl Into<String>) {
         self.level = self.level.max(level);

@@ -115,7 +115,7 @@ fn run(n: usize) -> Run {
     env.insert("cpu.governor", Fact::absent(Class::State, "/sys"));
     env.insert("bmc", Fact::unreadable(Class::State, "/dev/ipmi0", "permission denied"));
     env.insert("net.eth0.rx", Fact::new(Class::Counter, n as i64, "/proc/net/dev"));
-    let mut taint = Taint::default();
+    let mut taint = Taint::clean();
     taint.add(TaintLevel::Suspect, "steal time rose");
     Run {
         source: "iperf3 client->server".to_owned(),

@@ -119,7 +119,7 @@ fn failures_are_one_clear_line_with_the_right_code() {
 #[test]
 fn two_commands_are_weighed_without_a_plan() {
     let bench = Bench::new();
-    let run = bench.tenbin(&["ab", "--blocks", "6", "--json", "--", "sleep 0.01", "sleep 0.05"]).output();
+    let run = bench.tenbin(&["ab", "--blocks", "6", "--json", "--", "sleep 0.02", "sleep 0.4"]).output();
     assert_eq!(run.code, 0, "{}", run.err);
     let document = json(&run.out);
     let duration = &document["comparisons"].as_array().unwrap().iter().find(|c| c["metric"] == "duration");
@@ -135,7 +135,7 @@ fn a_killed_experiment_is_resumed_where_it_stopped() {
     let bench = Bench::new();
     bench.plan("slow.toml", &NULL_PLAN.replace("value = \"1s\"", "value = \"1s\"\ntime = \"100ms\""));
     let mut killed = bench.tenbin(&["run", "slow.toml", "-q"]).spawn();
-    std::thread::sleep(std::time::Duration::from_millis(700));
+    bench.wait_for_a_run();
     killed.kill().unwrap();
     killed.wait().unwrap();
     let before = json(&bench.tenbin(&["show", "--json"]).output().out);
@@ -161,7 +161,7 @@ fn ctrl_c_keeps_what_was_measured() {
     let bench = Bench::new();
     bench.plan("slow.toml", &NULL_PLAN.replace("value = \"1s\"", "value = \"1s\"\ntime = \"150ms\""));
     let child = bench.tenbin(&["run", "slow.toml", "-q"]).spawn();
-    std::thread::sleep(std::time::Duration::from_millis(900));
+    bench.wait_for_a_run();
     let pid = nix::unistd::Pid::from_raw(child.id().try_into().unwrap());
     nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
     let output = child.wait_with_output().unwrap();
@@ -226,7 +226,7 @@ fn an_interrupted_run_says_so_even_if_its_report_can_not_be_written() {
     let bench = Bench::new();
     bench.plan("slow.toml", &NULL_PLAN.replace("value = \"1s\"", "value = \"1s\"\ntime = \"150ms\""));
     let child = bench.tenbin(&["run", "slow.toml", "-q"]).spawn();
-    std::thread::sleep(std::time::Duration::from_millis(900));
+    bench.wait_for_a_run();
     // Root may write everywhere, but not a file over a folder.
     std::fs::create_dir_all(bench.path("tenbin-slow/report.html")).unwrap();
     let pid = nix::unistd::Pid::from_raw(child.id().try_into().unwrap());

@@ -208,7 +208,7 @@ pub(super) fn judge(
     ticks: Option<&[Tick]>,
     elapsed: Duration,
 ) -> Sensed {
-    let mut sensed = Sensed::default();
+    let mut sensed = Sensed { taint: Taint::clean(), ..Sensed::default() };
     counters(before, after, elapsed, &mut sensed);
     states(before, after, &mut sensed);
     cpu(before, after, &mut sensed);

@@ -213,9 +213,12 @@ impl Shared {
             if self.over.load(Ordering::SeqCst) {
                 return Err("this agent is ending".to_owned());
             }
-            match set::apply(setting) {
-                Ok(done) => applied.push(done),
-                Err(e) => return Err(e.to_string()),
+            // The way back is kept before the change: a panic or a signal in between must find it.
+            applied.push(set::way_back(setting).map_err(|e| e.to_string())?);
+            if let Err(e) = set::apply(setting) {
+                // What could not be put in force has put itself back.
+                applied.pop();
+                return Err(e.to_string());
             }
         }
         Ok(Reply::Ok)

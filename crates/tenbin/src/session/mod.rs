@@ -450,6 +450,8 @@ impl Session<'_> {
             tool_version: Some(env!("CARGO_PKG_VERSION").to_owned()),
             benchmark: Some(measure.engine.clone()),
             hosts: self.current.as_ref().map(|current| current.facts.clone()).unwrap_or_default(),
+            // The measuring host is always watched; its agent's judgement is merged into this.
+            taint: Taint::clean(),
             ..Run::default()
         };
         if let Some((from, to)) = &sides {

@@ -32,6 +32,21 @@ impl Bench {
         std::fs::write(self.path(name), text).unwrap();
     }
 
+    /// Waits until the only experiment has a run that counts.
+    pub fn wait_for_a_run(&self) {
+        for _ in 0..600 {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            let list = self.tenbin(&["list", "--json"]).output();
+            let done = serde_json::from_str::<serde_json::Value>(&list.out)
+                .ok()
+                .and_then(|document| document["experiments"][0]["done"].as_i64());
+            if done.is_some_and(|done| done > 0) {
+                return;
+            }
+        }
+        panic!("nothing was measured within 30 s");
+    }
+
     pub fn tenbin(&self, arguments: &[&str]) -> Prepared {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tenbin"));
         command.args(arguments).current_dir(self.folder.path());

@@ -196,6 +196,8 @@ const FOREIGN: Share = Share { least: 10, suspect_above: 0.10, invalid_above: NE
 /// Time that no process accounts for: programs too short to be seen, or in another container. Ticks are
 /// sampled while processes' times are measured, so a part is never explained.
 const UNSEEN: Share = Share { least: 50, suspect_above: 0.25, invalid_above: NEVER };
+/// Over fewer ticks of all CPUs a single one is more than two per cent: no share is told of runs so short.
+const FEWEST_TICKS: u64 = 50;
 /// Degrees below critical.
 const HEADROOM: f64 = 5.0;
 /// Intervals between two looks of the sampler from which it missed one.
@@ -332,7 +334,7 @@ fn cpu(before: &Snapshot, after: &Snapshot, sensed: &mut Sensed) {
         if total == 0 || ticks < limit.least {
             return;
         }
-        let share = ticks as f64 / total as f64;
+        let share = share_of(ticks, total);
         let level = match share {
             s if s > limit.invalid_above => TaintLevel::Invalid,
             s if s > limit.suspect_above => TaintLevel::Suspect,
@@ -362,10 +364,16 @@ fn cpu(before: &Snapshot, after: &Snapshot, sensed: &mut Sensed) {
     let seen = used.ours.saturating_add(used.kernel).saturating_add(used.foreign);
     let unseen = passed.user.saturating_add(passed.system).saturating_sub(seen);
     hold(unseen, &UNSEEN, "programs that can't be seen from here used", "other programs used the CPUs");
-    if total > 0 {
-        let value = used.foreign as f64 / total as f64;
+    if total >= FEWEST_TICKS {
+        let value = share_of(used.foreign, total);
         sensed.series.push(plain(CPU_FOREIGN, Params::new(), vec![Sample { at: None, value }]));
     }
+}
+
+/// A share of the CPUs' time. The total is sampled at ticks while processes' times are measured, so that the part
+/// may come out a little larger than the whole.
+fn share_of(ticks: u64, total: u64) -> f64 {
+    (ticks as f64 / total as f64).min(1.0)
 }
 
 fn heat(before: &Snapshot, after: &Snapshot, ticks: &[Tick], sensed: &mut Sensed) {

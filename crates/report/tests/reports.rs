@@ -270,3 +270,28 @@ fn failures_are_told() {
         assert!(file(&files, name).contains("one run failed"), "{name}");
     }
 }
+
+/// iperf3 tells TCP's round trips beside its throughput, and its streams one by one beside their sum.
+#[test]
+fn a_figure_shows_its_own_measure_and_the_sum_of_streams() {
+    let mut experiment = fixture::experiment();
+    for run in experiment.records.iter_mut().filter_map(|record| record.run.as_mut()) {
+        let Some(sum) = run.series.iter().position(|s| s.metric.name == "throughput" && s.headline.is_none())
+        else {
+            continue;
+        };
+        let mut stream = run.series[sum].clone();
+        stream.params.insert("stream".to_owned(), 5i64.into());
+        stream.samples.truncate(2);
+        let mut namesake = stream.clone();
+        namesake.metric = tenbin_core::metric::RTT;
+        run.series.splice(0..0, [stream, namesake]);
+    }
+    let analysis = fixture::analysis(&experiment);
+    let figures = figure::all(&experiment, &analysis, &fixture::about());
+    let names: Vec<&str> = figures.iter().map(|figure| figure.name.as_str()).collect();
+    assert!(!names.contains(&"rtt-intervals"), "{names:?}");
+    let within = figures.iter().find(|figure| figure.name == "throughput-intervals").unwrap();
+    let svg = within.svg(Flavour::Inline, Size::Wide);
+    assert!(svg.contains("30 intervals") && !svg.contains("2 intervals"), "{svg}");
+}

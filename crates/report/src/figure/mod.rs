@@ -469,7 +469,7 @@ impl Seat<'_> {
         self.experiment.records.iter().filter_map(move |record| {
             let run = record.run.as_ref()?;
             let measure = self.experiment.plan.measures.get(record.slot.measure as usize)?;
-            let series = run.series.iter().find(|series| {
+            let of_topic = |series: &&Series| {
                 let fits = params.iter().all(|(key, value)| match (key.as_str(), series.params.get(key)) {
                     // Series within a run differ in these; the topic speaks of the headline one.
                     ("side" | "window", _) => true,
@@ -477,9 +477,14 @@ impl Seat<'_> {
                     ("measure", None) => value.to_string() == measure.label(),
                     _ => false,
                 });
-                fits && series.metric.name == metric && series.metric.unit == unit && wanted(series)
-            })?;
-            Some((record, run, series))
+                fits && series.metric.name == metric && series.metric.unit == unit
+            };
+            // Another measure may have a namesake beside its own value: iperf3 tells TCP's round trips, ping is about them.
+            run.series.iter().filter(of_topic).find(|series| series.headline.is_some())?;
+            let of_all = |series: &&&Series| !series.params.contains_key("stream");
+            let wanted: Vec<&Series> = run.series.iter().filter(of_topic).filter(|s| wanted(s)).collect();
+            let series = wanted.iter().find(of_all).or(wanted.first())?;
+            Some((record, run, *series))
         })
     }
 }

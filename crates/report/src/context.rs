@@ -44,6 +44,8 @@ pub fn beside(experiment: &Experiment) -> Vec<Beside> {
             let Some(value) = stats::median(&series.values()) else { continue };
             let mut params = series.params.clone();
             params.remove("window");
+            // Streams are numbered by chance; where no total was given they are told as one.
+            params.remove("stream");
             let measure = record.slot.measure;
             let same = |row: &&mut Row<'_>| {
                 row.measure == measure && row.series.metric == series.metric && row.params == params
@@ -90,8 +92,10 @@ fn tells(series: &Series, run: &Run) -> bool {
     let of_metric = |other: &&Series| other.metric.name == series.metric.name;
     let mut namesakes = run.series.iter().filter(of_metric);
     let is_headline = namesakes.clone().any(|other| other.headline.is_some());
+    let of_stream = |series: &Series| series.params.contains_key("stream");
+    let has_sum = namesakes.clone().any(|other| total(other) && !of_stream(other));
     // Where a tool gives totals, its intervals add nothing to a median.
     let has_total = namesakes.any(total);
     let told = series.metric.better != Better::Neither || EXPLAINING.contains(&series.metric.name.as_ref());
-    told && !is_headline && (total(series) || !has_total)
+    told && !is_headline && (total(series) || !has_total) && !(of_stream(series) && has_sum)
 }

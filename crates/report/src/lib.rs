@@ -19,7 +19,7 @@ mod method;
 pub mod text;
 mod words;
 
-pub use words::fact as fact_text;
+pub use words::{fact as fact_text, values as values_text};
 
 /// What a report says about its own making.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -149,18 +149,11 @@ fn ceilings(out: &mut String, analysis: &Analysis) {
 
 fn state_of_runs(out: &mut String, experiment: &Experiment, analysis: &Analysis) {
     heading(out, 2, "State of the runs");
-    let runs = analysis.runs;
-    paragraph(
-        out,
-        &format!(
-            "{} clean, {} suspect, {} invalid (not counted), {} unknown.",
-            runs.clean, runs.suspect, runs.invalid, runs.unknown
-        ),
-    );
+    paragraph(out, &format!("{}.", words::run_counts(analysis.runs)));
     let marks = words::condensed(words::marked(experiment));
     if !marks.is_empty() {
         let rows = marks.iter().map(|mark| vec![mark.runs(), mark.word.to_owned(), mark.reasons.clone()]);
-        table(out, &["runs", "state", "host, counter, before and after"], rows);
+        table(out, &["runs", "state", "why"], rows);
     }
 }
 
@@ -214,7 +207,7 @@ fn appendix(out: &mut String, experiment: &Experiment, analysis: &Analysis, abou
                 words::ratio_interval(result).unwrap_or_else(|| "none".to_owned()),
                 result.n.to_string(),
                 result.p.map_or_else(|| "none".to_owned(), |p| quantity::significant(p, 2)),
-                result.mde.map_or_else(|| "unknown".to_owned(), words::percent),
+                result.mde.map_or_else(|| "unknown".to_owned(), words::visible),
             ]
         })
     });

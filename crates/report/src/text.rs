@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
-use tenbin_core::analysis::{Analysis, RunCounts};
+use tenbin_core::analysis::Analysis;
 use tenbin_core::experiment::Experiment;
 use tenbin_core::quantity;
 use tenbin_core::run::Run;
@@ -124,7 +124,7 @@ fn ceilings(out: &mut String, analysis: &Analysis, width: usize) {
 
 fn state_of_runs(out: &mut String, experiment: &Experiment, analysis: &Analysis, width: usize) {
     out.push('\n');
-    paragraph(out, "", &format!("runs: {}", run_counts(analysis.runs)), width);
+    paragraph(out, "", &format!("runs: {}", words::run_counts(analysis.runs)), width);
     let marked = words::condensed(words::marked(experiment));
     for mark in marked.iter().take(MOST_MARKS) {
         let line = format!("{} {}: {}", mark.runs(), mark.word, mark.reasons);
@@ -138,14 +138,6 @@ fn state_of_runs(out: &mut String, experiment: &Experiment, analysis: &Analysis,
         let line = format!("{missing} of {} slots have no run that counts", experiment.schedule.len());
         paragraph(out, "  ", &line, width);
     }
-}
-
-/// `30 clean, 1 suspect, 1 invalid, 1 unknown`.
-fn run_counts(runs: RunCounts) -> String {
-    format!(
-        "{} clean, {} suspect, {} invalid (not counted), {} unknown",
-        runs.clean, runs.suspect, runs.invalid, runs.unknown
-    )
 }
 
 fn differences(out: &mut String, analysis: &Analysis, width: usize) {

@@ -1,14 +1,14 @@
 //! Numbers and words shared by the terminal, Markdown and HTML: no more digits than the noise allows, the interval
 //! before the verdict, the direction of better always said.
 
-use tenbin_core::analysis::{Analysis, ArmCeiling, Comparison, Level};
+use tenbin_core::analysis::{Analysis, ArmCeiling, Comparison, Level, RunCounts};
 use tenbin_core::env::{Fact, FactValue};
 use tenbin_core::experiment::{Experiment, State};
 use tenbin_core::metric::Better;
 use tenbin_core::plan::{Arm, Change, Host, Measure, Place, Plan};
 use tenbin_core::quantity::{self, Scale, significant};
 use tenbin_core::sample::{Param, Params};
-use tenbin_core::spec::Value;
+use tenbin_core::spec::{Value, Values};
 use tenbin_core::taint::TaintLevel;
 use tenbin_core::unit::Unit;
 use tenbin_core::verdict::{Decision, Verdict};
@@ -233,7 +233,7 @@ pub fn topics(analysis: &Analysis) -> Vec<Topic<'_>> {
         .collect()
 }
 
-/// The metric with those parameters that tell it from its namesakes.
+/// The metric in words with those parameters that tell it from its namesakes: `cpu time (stream 1)`.
 fn title(metric: &str, params: &Params, all: &[(&str, &Params)]) -> String {
     let namesakes: Vec<&Params> =
         all.iter().filter(|(name, _)| *name == metric).map(|(_, params)| *params).collect();
@@ -242,9 +242,10 @@ fn title(metric: &str, params: &Params, all: &[(&str, &Params)]) -> String {
         .filter(|(key, value)| namesakes.iter().any(|other| other.get(*key) != Some(value)))
         .map(|(key, value)| format!("{key} {value}"))
         .collect();
+    let words = metric.replace('_', " ");
     match telling.is_empty() {
-        true => metric.to_owned(),
-        false => format!("{metric} ({})", telling.join(", ")),
+        true => words,
+        false => format!("{words} ({})", telling.join(", ")),
     }
 }
 
@@ -338,9 +339,14 @@ pub fn arm_settings(arm: &Arm) -> String {
     words.join(", ")
 }
 
-/// A measure's parameters in words: `count 200, interval 5.00 ms`.
+/// A measure's parameters in words: `count 200, interval 5 ms`.
 pub fn measure_params(measure: &Measure) -> String {
-    let words = measure.params.0.iter().filter(|(_, v)| !matches!(v, Value::Switch(false)));
+    values(&measure.params)
+}
+
+/// Parameters of an engine in words, those that are switched off left out: `count 200, interval 5 ms`.
+pub fn values(values: &Values) -> String {
+    let words = values.0.iter().filter(|(_, v)| !matches!(v, Value::Switch(false)));
     words.map(|(name, v)| format!("{name} {}", value(name, v))).collect::<Vec<_>>().join(", ")
 }
 
@@ -351,7 +357,19 @@ fn value(_name: &str, value: &Value) -> String {
         Value::Count(n) => n.to_string(),
         Value::Seconds(seconds) => trim_zeros(&quantity::duration(*seconds)),
         Value::Text(text) => text.clone(),
-        Value::Command(argv) => argv.join(" "),
+        Value::Command(argv) => command(argv),
+    }
+}
+
+/// A command as it would be typed; what a shell is asked to run stands alone.
+fn command(argv: &[String]) -> String {
+    match argv {
+        [shell, flag, script] if shell == "sh" && flag == "-c" => format!("`{script}`"),
+        words => {
+            let words: Vec<String> =
+                words.iter().map(|word| tenbin_core::launch::shell_quote(word)).collect();
+            format!("`{}`", words.join(" "))
+        }
     }
 }
 
@@ -371,6 +389,7 @@ pub fn fact_value(value: &FactValue, unit: Option<Unit>) -> String {
         (FactValue::Int(n), Some(Unit::Count | Unit::None)) => n.to_string(),
         (FactValue::Int(n), Some(unit)) => fact_number(*n as f64, unit),
         (FactValue::Num(x), Some(unit)) => fact_number(*x, unit),
+        (FactValue::Text(text), _) if text.is_empty() => "empty".to_owned(),
         (value, _) => value.to_string(),
     }
 }
@@ -441,11 +460,11 @@ pub fn marked(experiment: &Experiment) -> Vec<Mark> {
     let mut marks: Vec<Mark> = Vec::new();
     for record in &experiment.records {
         let (word, reasons) = match (record.state, &record.run) {
-            (State::Failed, _) => ("failed", record.error.clone().unwrap_or_default()),
+            (State::Failed, _) => ("failed", why(record.error.as_deref())),
             (_, Some(run)) if run.taint.level != TaintLevel::Clean => {
                 (taint(run.taint.level), run.taint.reasons.join("; "))
             }
-            (State::Invalid, _) => ("invalid", record.error.clone().unwrap_or_default()),
+            (State::Invalid, _) => ("invalid", why(record.error.as_deref())),
             _ => continue,
         };
         let excluded = record.state != State::Done;
@@ -457,6 +476,29 @@ pub fn marked(experiment: &Experiment) -> Vec<Mark> {
         }
     }
     marks
+}
+
+/// An error without its hint, which was for whoever sat at the terminal.
+fn why(error: Option<&str>) -> String {
+    error.unwrap_or_default().split("\nhint:").next().unwrap_or_default().to_owned()
+}
+
+/// How many runs there are of each state; states that make a reader wonder are named only where they occur:
+/// `30 clean, 1 suspect, 1 invalid (not counted)`.
+pub fn run_counts(runs: RunCounts) -> String {
+    let mut words = vec![format!("{} clean", runs.clean)];
+    let others =
+        [(runs.suspect, "suspect"), (runs.invalid, "invalid (not counted)"), (runs.unknown, "unknown")];
+    words.extend(others.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")));
+    words.join(", ")
+}
+
+/// The smallest difference that the blocks can show, stored as a log ratio: `13 %`.
+pub fn visible(mde: f64) -> String {
+    if !mde.is_finite() {
+        return "unknown".to_owned();
+    }
+    format!("{} %", significant(mde.exp_m1() * 100.0, 2))
 }
 
 /// The same marks with those joined whose reasons differ only in numbers and in what stands in parentheses: a busy

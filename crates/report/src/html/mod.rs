@@ -279,9 +279,11 @@ impl Report<'_> {
                 h2 { "State of the runs" }
                 ul.counts {
                     li { b { (runs.clean) } "clean" }
-                    li { b { (runs.suspect) } "suspect" }
-                    li { b { (runs.invalid) } "invalid, not counted" }
-                    li { b { (runs.unknown) } "unknown" }
+                    @for (n, word) in
+                        [(runs.suspect, "suspect"), (runs.invalid, "invalid, not counted"), (runs.unknown, "unknown")]
+                    {
+                        @if n > 0 { li { b { (n) } (word) } }
+                    }
                 }
                 @if marks.is_empty() {
                     p.muted { "Nothing stood out on any host during any run." }
@@ -452,7 +454,7 @@ impl Report<'_> {
                                         td.num { (words::ratio_interval(result).unwrap_or_else(|| "none".to_owned())) }
                                         td.num { (result.n) }
                                         td.num { (result.p.map_or_else(|| "none".to_owned(), |p| quantity::significant(p, 2))) }
-                                        td.num { (result.mde.map_or_else(|| "unknown".to_owned(), words::percent)) }
+                                        td.num { (result.mde.map_or_else(|| "unknown".to_owned(), words::visible)) }
                                         td { (words::verdict(result.verdict).1) }
                                     }
                                 }
@@ -540,7 +542,7 @@ fn marks_table(marks: &[words::Mark]) -> Markup {
     html! {
         div.scroll {
             table {
-                thead { tr { th { "runs" } th { "state" } th { "host, counter, before and after" } } }
+                thead { tr { th { "runs" } th { "state" } th { "why" } } }
                 tbody {
                     @for mark in marks {
                         tr {

@@ -122,7 +122,7 @@ pub struct ListArgs {
     #[arg(long, value_name = "FILE")]
     pub store: Option<PathBuf>,
     /// At most so many, the newest first
-    #[arg(long, short = 'n', default_value_t = 20)]
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
     pub most: usize,
     /// Print JSON
     #[arg(long)]

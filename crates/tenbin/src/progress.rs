@@ -23,6 +23,14 @@ pub enum Voice {
     Quiet,
 }
 
+/// A time to go: `7 s`, `2 min 40 s`.
+fn whole_seconds(seconds: f64) -> String {
+    match seconds.ceil() {
+        few if few < 100.0 => format!("{few:.0} s"),
+        many => quantity::duration(many),
+    }
+}
+
 /// Shows a session on stderr.
 pub struct Screen {
     bar: Option<ProgressBar>,
@@ -72,7 +80,7 @@ impl Audience for Screen {
             plan.blocks,
             arm.name,
             measure.label(),
-            quantity::duration(seconds_left.ceil()),
+            whole_seconds(seconds_left),
         );
         if let Some(bar) = &self.bar {
             bar.set_length(total as u64);

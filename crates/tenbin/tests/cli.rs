@@ -76,7 +76,16 @@ fn a_dry_run_says_everything_it_would_touch() {
     bench.plan("touch.toml", &plan);
     let run = bench.tenbin(&["run", "touch.toml", "--dry-run"]).output();
     assert_eq!(run.code, 0, "{}", run.err);
-    for fragment in ["9000", "sysctl -q x", "by hand", "block  1:", "time:"] {
+    for fragment in [
+        "9000",
+        "sysctl -q x",
+        "by hand",
+        "interface lo",
+        "null with value 2 s",
+        "null here: time 0 s, value 1 s",
+        "block  1:",
+        "time:",
+    ] {
         assert!(run.out.contains(fragment), "no {fragment} in\n{}", run.out);
     }
 }

@@ -74,6 +74,9 @@ fn two_commands(args: &AbArgs) -> Result<Body, String> {
             "give two commands to compare, each as one word\nhint: tenbin ab -- 'CMD A' 'CMD B'".to_owned()
         );
     }
+    if let Some(option) = args.command.iter().find(|word| word.starts_with('-')) {
+        return Err(format!("\"{option}\" stands for a command after --\nhint: options go before --"));
+    }
     let mut rest = "[hosts]\nhere = { local = true }\n".to_owned();
     for (index, command) in args.command.iter().enumerate() {
         let name = format!("{}: {}", char::from(b'A' + (index % 26) as u8), shortened(command));

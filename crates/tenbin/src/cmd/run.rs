@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use tenbin_core::experiment::{self, Slot};
-use tenbin_core::plan::{self, Change, HostCommand, Order, Place, Plan};
+use tenbin_core::plan::{self, Change, Host, HostCommand, Order, Place, Plan, Settings};
 use tenbin_core::quantity;
 use tenbin_core::schedule;
 use tenbin_core::stats::sample_size::fewest_blocks;
@@ -109,7 +109,11 @@ fn dry_run_text(plan: &Plan, seed: u64, order: &[Vec<usize>], slots: &[Slot]) ->
     line("hosts:".to_owned());
     for (name, host) in &plan.hosts {
         let sudo = if host.sudo { ", agent through sudo" } else { "" };
-        line(format!("  {name}: {}{sudo}", place(&host.place)));
+        line(format!("  {name}: {}{sudo}", placed(host)));
+    }
+    if let Some(lab) = &plan.lab {
+        let link = Settings { link: Some(lab.link.clone()), ..Settings::default() };
+        link.described().iter().for_each(|setting| line(format!("  {setting}")));
     }
     line("arms:".to_owned());
     for (index, arm) in plan.arms.iter().enumerate() {
@@ -121,7 +125,14 @@ fn dry_run_text(plan: &Plan, seed: u64, order: &[Vec<usize>], slots: &[Slot]) ->
     line("measured in each arm:".to_owned());
     for measure in &plan.measures {
         let to = measure.to.as_ref().map(|to| format!(" -> {to}")).unwrap_or_default();
-        line(format!("  {} {}{to}", measure.label(), measure.from));
+        let with = match tenbin_report::values_text(&measure.params) {
+            none if none.is_empty() => none,
+            with => format!(": {with}"),
+        };
+        line(format!("  {} {}{to}{with}", measure.label(), measure.from));
+    }
+    if plan.rest > 0.0 {
+        line(format!("rest before each measurement: {}", quantity::duration(plan.rest)));
     }
     line("schedule:".to_owned());
     for (block, arms) in order.iter().enumerate() {
@@ -151,9 +162,11 @@ fn dry_run_text(plan: &Plan, seed: u64, order: &[Vec<usize>], slots: &[Slot]) ->
     } else if let Some(few) = few_alternations(order, plan.arms.len()) {
         line(format!("only {few} alternations: the result will be a description, not a verdict"));
     }
+    let of_commands = plan.measures.iter().any(|measure| measure.engine == "external");
     line(format!(
-        "time: {} of measuring{}",
+        "time: {} of measuring{}{}",
         quantity::duration(measuring),
+        if of_commands { ", taking 1 s for a command since nobody knows" } else { "" },
         if changing > 0.0 { format!(", {} of changes", quantity::duration(changing)) } else { String::new() }
     ));
     text
@@ -179,7 +192,10 @@ fn touches(plan: &Plan, arm: usize) -> Vec<String> {
         Change::Manual => list.push("changed by hand".to_owned()),
     }
     for (name, host) in &arm.hosts {
-        list.push(format!("host {name} is {}", place(&host.place)));
+        list.push(format!("host {name} is {}", placed(host)));
+    }
+    for (engine, values) in &arm.params {
+        list.push(format!("{engine} with {}", tenbin_report::values_text(values)));
     }
     list.extend(arm.before.iter().map(|command| format!("before: {}", shown(command))));
     list.extend(arm.set.described());
@@ -195,11 +211,21 @@ fn shown(command: &HostCommand) -> String {
     format!("{} on {}", words.join(" "), command.host.as_deref().unwrap_or("every host"))
 }
 
+fn placed(host: &Host) -> String {
+    let mut text = match (&host.place, host.address) {
+        (Place::Address, Some(address)) => format!("{address}; {}", place(&host.place)),
+        (at, Some(address)) => format!("{}, address {address}", place(at)),
+        (at, None) => place(at),
+    };
+    text.extend(host.interface.as_ref().map(|interface| format!(", interface {interface}")));
+    text
+}
+
 fn place(place: &Place) -> String {
     match place {
         Place::Local => "this machine".to_owned(),
         Place::Lab(name) => format!("lab host {name} (a network namespace of this machine)"),
-        Place::Address => "an address; nothing is set or watched there".to_owned(),
+        Place::Address => "nothing is set or watched there".to_owned(),
         Place::Ssh(destination) => format!("ssh {destination}"),
         Place::Exec(prefix) => prefix.join(" "),
     }

@@ -347,8 +347,36 @@ fn general_caveats(experiment: &Experiment) -> Vec<Caveat> {
         let text = format!("{missing} of {total} runs are missing; blocks without both arms are left out");
         caveats.push(Caveat::new(CaveatKind::MissingRuns, text));
     }
+    caveats.extend(torn_blocks(experiment));
     caveats
 }
+
+/// Pairing cancels drift only while the runs of a block lie close together. A block that was resumed later does not.
+fn torn_blocks(experiment: &Experiment) -> Option<Caveat> {
+    // First and last start of each block's runs that count.
+    let mut spans: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+    for record in experiment.records.iter().filter(|record| record.state == State::Done) {
+        let at = record.started_at;
+        let span = spans.entry(record.slot.block).or_insert((at, at));
+        *span = (span.0.min(at), span.1.max(at));
+    }
+    let lengths: Vec<f64> = spans.values().map(|(first, last)| last - first).collect();
+    let limit = SHORT_PAUSE + TORN * stats::median(&lengths)?;
+    let torn: Vec<String> = spans
+        .iter()
+        .filter(|(_, (first, last))| last - first > limit)
+        .map(|(block, _)| (block + 1).to_string())
+        .collect();
+    let text = format!(
+        "block {}: its runs lie far apart in time, so that a drift of the machines is not cancelled there",
+        torn.join(", ")
+    );
+    (!torn.is_empty()).then(|| Caveat::new(CaveatKind::Drift, text))
+}
+
+/// A block is torn if it took so many times as long as the median block and a pause of so many seconds more.
+const TORN: f64 = 10.0;
+const SHORT_PAUSE: f64 = 60.0;
 
 fn run_counts(experiment: &Experiment) -> RunCounts {
     let mut counts = RunCounts::default();
@@ -572,6 +600,19 @@ mod tests {
         }
         check(6, "balanced", Verdict::Faster);
         check(6, "few-changes", Verdict::Faster);
+    }
+
+    #[test]
+    fn a_block_resumed_later_is_pointed_out() {
+        let run = |arm, block| Run { series: vec![series(value(arm, block), &[])], ..Run::default() };
+        let mut experiment = measured(8, "balanced", run);
+        let torn = |experiment: &Experiment| {
+            weigh(experiment).caveats.into_iter().find(|caveat| caveat.kind == CaveatKind::Drift)
+        };
+        assert_eq!(torn(&experiment), None);
+        // The second run of block 4, and everything behind it, was made an hour later.
+        experiment.records[7..].iter_mut().for_each(|record| record.started_at += 3600.0);
+        assert!(torn(&experiment).unwrap().text.starts_with("block 4:"));
     }
 
     #[test]

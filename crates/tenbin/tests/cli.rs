@@ -376,3 +376,40 @@ command = "true"
     assert!(run.err.contains("lost the agent"), "{}", run.err);
     assert_eq!(std::fs::read_to_string(bench.path("log")).unwrap(), "a\ndone\n".repeat(6));
 }
+
+#[test]
+fn one_process_at_a_time_measures_an_experiment() {
+    let bench = Bench::new();
+    bench.plan("slow.toml", &NULL_PLAN.replace("value = \"1s\"", "value = \"1s\"\ntime = \"200ms\""));
+    let first = bench.tenbin(&["run", "slow.toml", "-q"]).spawn();
+    std::thread::sleep(std::time::Duration::from_millis(900));
+    let check = |arguments: &[&str]| {
+        let run = bench.tenbin(arguments).output();
+        assert_eq!(run.code, 4, "{arguments:?}: {}", run.err);
+        assert!(run.err.contains("is being measured by process"), "{arguments:?}: {}", run.err);
+    };
+    check(&["resume"]);
+    check(&["resume", "1", "--force"]);
+    assert_eq!(first.wait_with_output().unwrap().status.code(), Some(0));
+    let shown = json(&bench.tenbin(&["show", "--json"]).output().out);
+    assert!(shown["schedule"].as_array().unwrap().iter().all(|slot| slot["state"] == "done"));
+}
+
+#[test]
+fn an_interrupted_command_ends_with_all_that_it_started() {
+    let bench = Bench::new();
+    let before = "before = \"(sleep 2; touch survived) ; true\"";
+    bench.plan(
+        "wait.toml",
+        &NULL_PLAN
+            .replace("name = \"a\"", &format!("name = \"a\"\n{before}"))
+            .replace("name = \"b\"", &format!("name = \"b\"\n{before}")),
+    );
+    let child = bench.tenbin(&["run", "wait.toml", "-q"]).spawn();
+    std::thread::sleep(std::time::Duration::from_millis(900));
+    let pid = nix::unistd::Pid::from_raw(child.id().try_into().unwrap());
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGTERM).unwrap();
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(130));
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    assert!(!bench.path("survived").exists());
+}

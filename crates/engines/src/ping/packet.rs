@@ -204,6 +204,32 @@ mod tests {
     }
 
     #[test]
+    fn mangled_packets_are_survived() {
+        let mut rng = tenbin_core::rng::Rng::new(7);
+        for round in 0..50_000_u64 {
+            let family = if round % 2 == 0 { Family::V4 } else { Family::V6 };
+            let mark = mark(family, rng.below(80) as usize);
+            let mut packet = vec![0x45; 20 * (round as usize % 3)];
+            packet.extend(reply(&mark, rng.below(1 << 17)));
+            packet.truncate(rng.below(packet.len() as u64 + 1) as usize);
+            for _ in 0..rng.below(6) {
+                let at = rng.below(packet.len() as u64) as usize;
+                if let Some(byte) = packet.get_mut(at) {
+                    *byte = rng.next_u64() as u8;
+                }
+            }
+            let sent = [0, 1, 70_000, u64::MAX][rng.below(4) as usize];
+            let icmp = strip_ipv4(&packet).map_or(packet.as_slice(), |(_, icmp)| icmp);
+            for seen in [mark.read(icmp, sent), mark.read(&packet, sent)] {
+                if let Seen::Reply { index } | Seen::Damaged { index } = seen {
+                    assert!(index < sent);
+                }
+            }
+            assert!(mark.read_quote(&packet, sent).is_none_or(|index| index < sent));
+        }
+    }
+
+    #[test]
     fn checksums() {
         // The example of RFC 1071, section 3.
         assert_eq!(checksum(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7]), !0xddf2);

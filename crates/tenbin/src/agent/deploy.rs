@@ -341,7 +341,7 @@ fn wait_until(child: &mut Child, until: Instant, stop: &Stop) -> Option<ExitStat
     }
 }
 
-/// Ends a prefix with all that it started in its process group.
+/// Ends a process that leads a group of its own, with all that it started there.
 pub fn end(mut child: Child) {
     if let Ok(group) = i32::try_from(child.id()) {
         // What runs as another user can't be ended from here; its input ends, which an agent heeds.

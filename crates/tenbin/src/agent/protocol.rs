@@ -236,4 +236,26 @@ mod tests {
         check(&[0, 0, 0, 2, b'{', b'}']);
         check(b"\0\0\0\x15{\"id\":1,\"body\":\"fly\"}");
     }
+
+    #[test]
+    fn mangled_streams_are_survived() {
+        let mut rng = tenbin_core::rng::Rng::new(7);
+        let mut honest = Vec::new();
+        let settings = vec![Setting::Mtu { interface: "eth0".to_owned(), bytes: 9000 }];
+        write(&mut honest, &Numbered { id: 7, body: Request::Apply { settings } }).unwrap();
+        write(&mut honest, &Numbered { id: 8, body: Reply::Measured(Box::default()) }).unwrap();
+        for _ in 0..20_000 {
+            let mut bytes = honest.clone();
+            for _ in 0..=rng.below(4) {
+                let at = rng.below(bytes.len() as u64) as usize;
+                bytes[at] = rng.next_u64() as u8;
+            }
+            bytes.truncate(rng.below(bytes.len() as u64 + 1) as usize);
+            // Each read takes at least a length, so this ends; what matters is that nothing else happens.
+            let mut input = bytes.as_slice();
+            while let Ok(Some(_)) = read::<Numbered<Request>>(&mut input) {}
+            let mut input = bytes.as_slice();
+            while let Ok(Some(_)) = read::<Numbered<Reply>>(&mut input) {}
+        }
+    }
 }

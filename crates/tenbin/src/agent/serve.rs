@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, ToSocketAddrs};
+use std::os::unix::process::CommandExt;
 use std::panic::AssertUnwindSafe;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -16,6 +17,7 @@ use tenbin_engines::{RunError, Stop};
 use tenbin_linux::set::{self, Applied, Setting};
 use tenbin_linux::{lab, net, probe, sense, sysroot::SysRoot};
 
+use super::deploy;
 use super::protocol::{self, Failure, Measured, Numbered, Reply, Request, Watched};
 
 /// Everything the agent's threads share.
@@ -335,6 +337,8 @@ fn command(argv: &[String], env: &BTreeMap<String, String>, stop: &Stop) -> Repl
     let shown = argv.join(" ");
     let mut started = Command::new(program);
     started.args(arguments).envs(env).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    // A group of its own, so that what a shell started ends with it.
+    started.process_group(0);
     lab::die_with_parent(&mut started);
     let mut child = match started.spawn() {
         Ok(child) => child,
@@ -348,8 +352,7 @@ fn command(argv: &[String], env: &BTreeMap<String, String>, stop: &Stop) -> Repl
         match child.try_wait() {
             Ok(Some(status)) => break status,
             Ok(None) if stop.is_set() => {
-                let _ = child.kill();
-                let _ = child.wait();
+                deploy::end(child);
                 return Reply::Failed { error: format!("{shown}: interrupted"), kind: Failure::Interrupted };
             }
             Ok(None) => std::thread::sleep(Duration::from_millis(5)),

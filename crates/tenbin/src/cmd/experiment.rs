@@ -7,7 +7,7 @@ use tenbin_core::experiment::{Experiment, Slot, State};
 use tenbin_core::plan::{Place, Plan};
 use tenbin_engines::Stop;
 use tenbin_linux::lab;
-use tenbin_store::{NewExperiment, Store};
+use tenbin_store::{NewExperiment, Store, StoreError};
 
 use crate::args::OutputArgs;
 use crate::exit::{Exit, Failure, Outcome};
@@ -41,24 +41,27 @@ pub fn carry_out(goal: Goal, to: &OutputArgs) -> Outcome {
         enter_lab(plan)?;
     }
     let (mut store, store_path) = output::open_store(to.store.as_deref())?;
-    let experiment = match goal {
+    let (experiment, force) = match goal {
         Goal::New { plan, seed, slots } => {
             let folder = output::report_folder(to.report.as_deref(), &plan.name);
             output::prepare_folder(&folder)?;
-            begin(&mut store, &plan, seed, &slots)?
+            (begin(&mut store, &plan, seed, &slots)?, false)
         }
         Goal::Stored { selector, force } => {
             let experiment = select_unfinished(&store, selector.as_deref())?;
-            if force {
-                store.unlock_by_force(experiment.id).map_err(Failure::cannot)?;
-            }
             enter_lab(&experiment.plan)?;
             output::prepare_folder(&output::report_folder(to.report.as_deref(), &experiment.plan.name))?;
-            experiment
+            (experiment, force)
         }
     };
     let me = holder::me();
-    store.lock(experiment.id, &me, output::now(), holder::is_alive).map_err(Failure::cannot)?;
+    let mut claim = store.lock(experiment.id, &me, output::now(), holder::is_alive);
+    // Force is for machines that can't be asked: a process of this one is known to be still measuring.
+    if force && matches!(claim, Err(StoreError::Held { elsewhere: true, .. })) {
+        store.unlock_by_force(experiment.id).map_err(Failure::cannot)?;
+        claim = store.lock(experiment.id, &me, output::now(), holder::is_alive);
+    }
+    claim.map_err(Failure::cannot)?;
     // Another process may have ended runs between the first look and the claim: no slot is measured twice.
     let experiment = store.load(experiment.id).map_err(Failure::cannot)?;
     let stop = stop_on_signals()?;

@@ -128,7 +128,7 @@ fn a_server_whose_fast_port_sits_behind_a_narrow_hop() {
     assert_eq!(
         texts,
         [
-            "12 % (limit 5.0 %): tasks waited for a CPU in this share of the last 10 s",
+            "tasks waited for a CPU in this share of the last 10 s: 12 % (limit 5.0 %)",
             "5 other tasks are running on 8 CPUs",
             "the CPU frequency governor is powersave, not performance: clocks follow the load",
             "enp61s0f0np0: the PCIe path of 0000:3d:00.0 is slowest at 0000:3a:00.0, 8 GT/s x4, 31.5 Gbit/s",

@@ -59,7 +59,7 @@ fn noise(env: &Environment, found: &mut Vec<Caveat>) {
     for limit in LIMITS {
         if let Some(value) = env.number(limit.key).filter(|value| *value > limit.above) {
             let (value, above) = (human(value, limit.unit, 2), human(limit.above, limit.unit, 2));
-            found.push(Caveat::new(limit.kind, format!("{value} (limit {above}): {}", limit.says)));
+            found.push(Caveat::new(limit.kind, format!("{}: {value} (limit {above})", limit.says)));
         }
     }
     // The reader itself runs.

@@ -97,6 +97,17 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
+/// `10.00 Gbit/s` as `10 Gbit/s`: what was set or read has no noise, and needs no digits to say so.
+pub fn trimmed(text: &str) -> String {
+    let (number, symbol) = text.split_once(' ').map_or((text, ""), |(number, symbol)| (number, symbol));
+    // `3 min 20 s` has two numbers and no decimals.
+    if !number.contains('.') || symbol.contains(' ') {
+        return text.to_owned();
+    }
+    let number = number.trim_end_matches('0').trim_end_matches('.');
+    if symbol.is_empty() { number.to_owned() } else { format!("{number} {symbol}") }
+}
+
 /// A prefix chosen for one value, to be used for a whole column or axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scale {

@@ -259,7 +259,7 @@ pub fn sentence(d: &Decision, metric: &str, base: &str, arm: &str, higher_is_bet
                 }
                 (_, Some(mde)) => {
                     let [mde] = alike([mde.exp_m1() * 100.0], false);
-                    format!("; n = {} shows differences from about {mde} % on", d.n)
+                    format!("; {} blocks show differences from about {mde} % on", d.n)
                 }
                 _ => String::new(),
             };
@@ -406,7 +406,7 @@ mod tests {
         says(
             &pairs(8, 1.01, 0.3),
             true,
-            "throughput: can't tell B from A (-16 to +22 %); n = 8 shows differences from about 20 % on",
+            "throughput: can't tell B from A (-16 to +22 %); 8 blocks show differences from about 20 % on",
         );
         says(
             &pairs(5, 2.0, 0.01),

@@ -12,7 +12,7 @@ use crate::words;
 pub struct Beside {
     /// The measure it came with.
     pub measure: String,
-    /// The metric with what tells it from its namesakes: `cpu_utilization (sender)`.
+    /// The metric with what tells it from its namesakes: `cpu utilization (sender)`.
     pub title: String,
     /// What it is.
     pub metric: Metric,
@@ -71,14 +71,17 @@ pub fn beside(experiment: &Experiment) -> Vec<Beside> {
         })
         .map(|row| {
             let params = words::params(&row.params);
-            let name = &row.series.metric.name;
+            let name = match row.series.metric.name.as_ref() {
+                "cpu_foreign" => "cpu used by others".to_owned(),
+                name => name.replace('_', " "),
+            };
             Beside {
                 measure: plan
                     .measures
                     .get(row.measure as usize)
                     .map(|m| m.label().to_owned())
                     .unwrap_or_default(),
-                title: if params.is_empty() { name.to_string() } else { format!("{name} ({params})") },
+                title: if params.is_empty() { name } else { format!("{name} ({params})") },
                 metric: row.series.metric.clone(),
                 medians: row.values.iter().map(|values| stats::median(values)).collect(),
             }

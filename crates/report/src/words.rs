@@ -355,7 +355,7 @@ fn value(_name: &str, value: &Value) -> String {
         Value::Switch(true) => "on".to_owned(),
         Value::Switch(false) => "off".to_owned(),
         Value::Count(n) => n.to_string(),
-        Value::Seconds(seconds) => trim_zeros(&quantity::duration(*seconds)),
+        Value::Seconds(seconds) => quantity::trimmed(&quantity::duration(*seconds)),
         Value::Text(text) => text.clone(),
         Value::Command(argv) => command(argv),
     }
@@ -395,18 +395,7 @@ pub fn fact_value(value: &FactValue, unit: Option<Unit>) -> String {
 }
 
 fn fact_number(value: f64, unit: Unit) -> String {
-    trim_zeros(&quantity::human(value, unit, 4))
-}
-
-/// `10.00 Gbit/s` as `10 Gbit/s`: what was set or read has no noise.
-fn trim_zeros(text: &str) -> String {
-    let (number, symbol) = text.split_once(' ').map_or((text, ""), |(number, symbol)| (number, symbol));
-    // `3 min 20 s` has two numbers and no decimals.
-    if !number.contains('.') || symbol.contains(' ') {
-        return text.to_owned();
-    }
-    let number = number.trim_end_matches('0').trim_end_matches('.');
-    if symbol.is_empty() { number.to_owned() } else { format!("{number} {symbol}") }
+    quantity::trimmed(&quantity::human(value, unit, 4))
 }
 
 /// `two` for 2; digits from thirteen on.

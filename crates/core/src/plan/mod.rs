@@ -192,7 +192,7 @@ impl Settings {
         lines.extend(self.congestion.as_ref().map(|name| format!("congestion control {name}")));
         lines.extend(self.env.iter().map(|(name, value)| format!("environment {name}={value}")));
         if let Some(link) = &self.link {
-            let rate = |rate: u64| quantity::human(rate as f64, Unit::BitPerSecond, 4);
+            let rate = |rate: u64| quantity::trimmed(&quantity::human(rate as f64, Unit::BitPerSecond, 4));
             lines.extend(link.rate.map(|r| format!("lab link rate {}", rate(r))));
             lines.extend(link.burst.map(|bytes| format!("lab link burst {bytes} bytes")));
             lines.extend(link.overhead.map(|bytes| format!("lab link overhead {bytes} bytes a packet")));

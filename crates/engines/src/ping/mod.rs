@@ -228,7 +228,9 @@ fn caveats(options: &Options, outcome: &Outcome) -> Vec<Caveat> {
     let mut note = |kind, text: String| caveats.push(Caveat::new(kind, text));
     let pace = match (options.adaptive, options.interval) {
         (_, Duration::ZERO) | (true, _) => "as soon as the last was answered".to_owned(),
-        (false, interval) => format!("every {}", quantity::duration(interval.as_secs_f64())),
+        (false, interval) => {
+            format!("every {}", quantity::trimmed(&quantity::duration(interval.as_secs_f64())))
+        }
     };
     note(
         CaveatKind::Interval,

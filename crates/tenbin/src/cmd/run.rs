@@ -132,7 +132,7 @@ fn dry_run_text(plan: &Plan, seed: u64, order: &[Vec<usize>], slots: &[Slot]) ->
         line(format!("  {} {}{to}{with}", measure.label(), measure.from));
     }
     if plan.rest > 0.0 {
-        line(format!("rest before each measurement: {}", quantity::duration(plan.rest)));
+        line(format!("rest before each measurement: {}", quantity::trimmed(&quantity::duration(plan.rest))));
     }
     line("schedule:".to_owned());
     for (block, arms) in order.iter().enumerate() {
@@ -165,7 +165,7 @@ fn dry_run_text(plan: &Plan, seed: u64, order: &[Vec<usize>], slots: &[Slot]) ->
     let of_commands = plan.measures.iter().any(|measure| measure.engine == "external");
     line(format!(
         "time: {} of measuring{}{}",
-        quantity::duration(measuring),
+        quantity::trimmed(&quantity::duration(measuring)),
         if of_commands { ", taking 1 s for a command since nobody knows" } else { "" },
         if changing > 0.0 { format!(", {} of changes", quantity::duration(changing)) } else { String::new() }
     ));

@@ -1,6 +1,7 @@
 //! The live line of a session, and its plain form where there is no terminal.
 
 use std::io::{IsTerminal, Write};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -8,6 +9,7 @@ use tenbin_core::experiment::Slot;
 use tenbin_core::plan::Plan;
 use tenbin_core::quantity;
 use tenbin_core::recorder::Progress;
+use tenbin_engines::Stop;
 
 use crate::output;
 use crate::session::Audience;
@@ -112,15 +114,25 @@ impl Audience for Screen {
         self.say(&format!("tenbin: {text}"));
     }
 
-    fn by_hand(&mut self, arm: &str) -> bool {
+    fn by_hand(&mut self, arm: &str, stop: &Stop) -> bool {
         if !std::io::stdin().is_terminal() {
             return false;
         }
         let ask = || {
             // Read by the same person who would miss it: if it can't be written, nobody answers.
             let _ = write!(std::io::stderr(), "Set up {arm} now, then press Enter: ");
-            let mut line = String::new();
-            std::io::stdin().read_line(&mut line).is_ok_and(|n| n > 0)
+            // Reading goes on past signals, so Ctrl-C is looked for beside it.
+            let (sender, answer) = channel();
+            std::thread::spawn(move || {
+                let read = std::io::stdin().read_line(&mut String::new());
+                sender.send(read.is_ok_and(|n| n > 0))
+            });
+            loop {
+                match answer.recv_timeout(Duration::from_millis(50)) {
+                    Err(RecvTimeoutError::Timeout) if !stop.is_set() => {}
+                    answer => break answer.unwrap_or(false),
+                }
+            }
         };
         match &self.bar {
             Some(bar) => bar.suspend(ask),

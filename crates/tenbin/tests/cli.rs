@@ -413,3 +413,34 @@ fn an_interrupted_command_ends_with_all_that_it_started() {
     std::thread::sleep(std::time::Duration::from_secs(3));
     assert!(!bench.path("survived").exists());
 }
+
+mod peer {
+    use super::*;
+
+    #[test]
+    fn ctrl_c_is_heard_while_hands_are_awaited() {
+        if !crate::common::there("script") {
+            return;
+        }
+        let bench = Bench::new();
+        bench.plan(
+            "hand.toml",
+            &NULL_PLAN
+                .replace("name = \"a\"", "name = \"a\"\nchange = \"manual\"")
+                .replace("name = \"b\"", "name = \"b\"\nchange = \"manual\""),
+        );
+        // A terminal of its own, whose keyboard is this end of the pipe.
+        let mut command = std::process::Command::new("script");
+        command.args(["-qec", &format!("{} run hand.toml", env!("CARGO_BIN_EXE_tenbin")), "/dev/null"]);
+        command.current_dir(bench.path(".")).env("XDG_DATA_HOME", bench.path("data"));
+        command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut keyboard = child.stdin.take().unwrap();
+        std::thread::sleep(std::time::Duration::from_secs(1));
+        std::io::Write::write_all(&mut keyboard, b"\x03").unwrap();
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(output.status.code(), Some(130), "{said}");
+        assert!(said.contains("press Enter") && said.contains("tenbin resume"), "{said}");
+    }
+}

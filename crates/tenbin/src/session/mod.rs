@@ -35,8 +35,8 @@ pub trait Audience {
     fn ended(&mut self, plan: &Plan, slot: Slot, outcome: &Result<String, String>);
     /// Something that is not about one slot.
     fn note(&mut self, text: &str);
-    /// An arm needs a person's hands. Returns once they are done; `false` if nobody can be asked.
-    fn by_hand(&mut self, arm: &str) -> bool;
+    /// An arm needs a person's hands. Returns once they are done; `false` if nobody can be asked, or at `stop`.
+    fn by_hand(&mut self, arm: &str, stop: &Stop) -> bool;
 }
 
 /// What ended a session early.
@@ -227,8 +227,11 @@ impl Session<'_> {
     fn enter(&mut self, arm: usize, audience: &mut dyn Audience, stop: &Stop) -> Result<(), SessionError> {
         let plan = self.plan;
         let arm_plan = &plan.arms[arm];
-        if arm_plan.change == Change::Manual && !audience.by_hand(&arm_plan.name) {
-            return Err(SessionError::NobodyThere(arm_plan.name.clone()));
+        if arm_plan.change == Change::Manual && !audience.by_hand(&arm_plan.name, stop) {
+            return Err(match stop.is_set() {
+                true => SessionError::Interrupted,
+                false => SessionError::NobodyThere(arm_plan.name.clone()),
+            });
         }
         let hosts = plan.hosts_of(&plan.arms[arm]);
         self.current =

@@ -231,6 +231,40 @@ fn two_agents_of_one_machine_leave_it_as_it_was() {
 }
 
 #[test]
+fn a_killed_agent_leaves_nothing_changed() {
+    let bench = Bench::new();
+    let arm = "name = \"b\"\nset = { congestion = \"reno\" }";
+    let plan =
+        NULL_PLAN.replace("name = \"b\"", arm).replace("from = \"here\"", "from = \"here\"\ntime = \"60ms\"");
+    bench.plan("killed.toml", &plan);
+    let file = "/proc/sys/net/ipv4/tcp_congestion_control";
+    // The agent is tenbin's only child; it is killed while the arm that changes something is in force.
+    let script = format!(
+        "cat {file}; \"$0\" run killed.toml -q >&2 & p=$!
+         for i in $(seq 500); do [ \"$(cat {file})\" = reno ] && break; sleep 0.01; done
+         pkill -9 -P $p; wait $p; echo $?; cat {file}"
+    );
+    let mut inside = std::process::Command::new("unshare");
+    inside.args(["-r", "-n", "sh", "-c", &script, env!("CARGO_BIN_EXE_tenbin")]);
+    inside.current_dir(bench.path("")).env("XDG_DATA_HOME", bench.path("data"));
+    let output = inside.output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    if err.contains("unshare:") {
+        println!("skipped: no user namespaces here: {err}");
+        return;
+    }
+    let out = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<&str> = out.lines().collect();
+    if lines.first() == Some(&"reno") {
+        println!("skipped: reno is the congestion control already");
+        return;
+    }
+    // One run was lost with the agent; the others are there.
+    assert_eq!(lines[1..], ["3", lines[0]], "{out}{err}");
+    assert!(err.contains("lost the agent"), "{err}");
+}
+
+#[test]
 fn an_interrupted_run_says_so_even_if_its_report_can_not_be_written() {
     let bench = Bench::new();
     bench.plan("slow.toml", &NULL_PLAN.replace("value = \"1s\"", "value = \"1s\"\ntime = \"150ms\""));

@@ -16,7 +16,7 @@ use tenbin_core::job::Job;
 use tenbin_core::recorder::Progress;
 use tenbin_core::sample::Series;
 use tenbin_core::taint::Taint;
-use tenbin_linux::set::Setting;
+use tenbin_linux::set::{Applied, Setting};
 
 /// The version of these messages. Raised with every change that an older agent would misread.
 pub const VERSION: u32 = 1;
@@ -52,6 +52,16 @@ pub enum Request {
     },
     /// What is this host?
     Probe,
+    /// What is there now that these settings would change? Changes nothing.
+    WaysBack {
+        /// The settings to come.
+        settings: Vec<Setting>,
+    },
+    /// Put back what an agent before this one changed and can't put back any more.
+    TakeOver {
+        /// What it found, oldest first.
+        ways_back: Vec<Applied>,
+    },
     /// Change settings, remembering what was there.
     Apply {
         /// In this order.
@@ -124,6 +134,11 @@ pub enum Reply {
     Facts {
         /// This host's facts.
         facts: Environment,
+    },
+    /// Answer to `WaysBack`.
+    WaysBack {
+        /// In the order of the settings.
+        ways_back: Vec<Applied>,
     },
     /// How far `Run` has come.
     Progress {

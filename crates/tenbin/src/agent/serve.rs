@@ -95,6 +95,12 @@ fn read_requests(input: &mut impl Read, shared: &Arc<Shared>) -> io::Result<()> 
             }
             Request::Locate { peer } => shared.answer(id, locate(&peer)),
             Request::Probe => shared.send(id, Reply::Facts { facts: probe::all(&shared.sys) }),
+            Request::WaysBack { settings } => shared.answer(id, ways_back(&settings)),
+            Request::TakeOver { ways_back } => {
+                lock(&shared.applied).extend(ways_back);
+                let failures = shared.restore();
+                shared.send(id, restored(&failures));
+            }
             Request::Apply { settings } => shared.answer(id, shared.apply(&settings)),
             Request::Restore => {
                 let failures = shared.restore();
@@ -308,6 +314,11 @@ fn drop_no_numbers(measured: &mut Measured) {
 
 fn engine(name: &str) -> Result<&'static dyn tenbin_engines::Engine, RunError> {
     tenbin_engines::find(name).ok_or_else(|| RunError::Unsupported { what: format!("no engine {name} here") })
+}
+
+fn ways_back(settings: &[Setting]) -> Result<Reply, String> {
+    let ways_back: Result<_, _> = settings.iter().map(set::way_back).collect();
+    ways_back.map(|ways_back| Reply::WaysBack { ways_back }).map_err(|e| e.to_string())
 }
 
 fn locate(peer: &str) -> Result<Reply, String> {

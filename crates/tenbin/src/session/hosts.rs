@@ -10,6 +10,7 @@ use std::time::Duration;
 use tenbin_core::plan::{Host, Lab as LabPlan, Link as LabLink, Place, Plan};
 use tenbin_engines::Stop;
 use tenbin_linux::lab::{Lab, LabError, LabSpec, LinkSpec};
+use tenbin_linux::set::{Applied, Setting};
 
 use crate::agent::deploy::{self, ConnectError};
 use crate::agent::link::{AskError, Link};
@@ -56,6 +57,9 @@ pub struct Side {
 /// The agents in use. Arms may put other machines under the same name, so agents are kept by where they are.
 pub struct Hosts {
     links: Vec<(Host, Arc<Link>)>,
+    /// What was there before the settings in force, by host. An agent puts it back; if it can't any more, the next
+    /// agent on that host does.
+    owed: Vec<(String, Host, Vec<Applied>)>,
     lab: Option<Lab>,
     stop: Stop,
 }
@@ -67,7 +71,7 @@ impl Hosts {
             Some(lab) => Some(Lab::up(&lab_spec(plan, lab))?),
             None => None,
         };
-        Ok(Hosts { links: Vec::new(), lab, stop: stop.clone() })
+        Ok(Hosts { links: Vec::new(), owed: Vec::new(), lab, stop: stop.clone() })
     }
 
     /// Whether all hosts are namespaces of this machine.
@@ -94,8 +98,47 @@ impl Hosts {
             }
             _ => deploy::connect(name, host, &self.stop)?,
         };
+        self.take_over(host, &link)?;
         self.links.push((host.clone(), Arc::clone(&link)));
         Ok(link)
+    }
+
+    /// Lets a new agent put back what one before it left changed.
+    fn take_over(&mut self, host: &Host, link: &Link) -> Result<(), HostError> {
+        while let Some(at) = self.owed.iter().position(|(_, owing, _)| owing == host) {
+            let ways_back = self.owed[at].2.clone();
+            link.ask(Request::TakeOver { ways_back }, PATIENCE)?;
+            self.owed.remove(at);
+        }
+        Ok(())
+    }
+
+    /// Puts settings in force on a host. What was there before is known here first, so that it can be put back even
+    /// if the agent is killed.
+    pub fn apply(&mut self, name: &str, host: &Host, settings: Vec<Setting>) -> Result<(), HostError> {
+        let link = self.link(name, host)?;
+        match link.ask(Request::WaysBack { settings: settings.clone() }, PATIENCE)? {
+            Reply::WaysBack { ways_back } => self.owed.push((name.to_owned(), host.clone(), ways_back)),
+            other => return Err(unexpected(name, &other)),
+        }
+        link.ask(Request::Apply { settings }, PATIENCE)?;
+        Ok(())
+    }
+
+    /// Asks an agent to put back what it has set.
+    pub fn restore(&mut self, link: &Arc<Link>) -> Result<(), AskError> {
+        link.ask(Request::Restore, PATIENCE)?;
+        if let Some((host, _)) = self.links.iter().find(|(_, known)| Arc::ptr_eq(known, link)) {
+            self.owed.retain(|(_, owing, _)| owing != host);
+        }
+        Ok(())
+    }
+
+    /// Starts agents where something is still owed, so that it is put back.
+    pub fn settle(&mut self) -> Vec<HostError> {
+        let owing: Vec<(String, Host)> =
+            self.owed.iter().map(|(name, host, _)| (name.clone(), host.clone())).collect();
+        owing.iter().filter_map(|(name, host)| self.link(name, host).err()).collect()
     }
 
     /// Address and interface of both hosts of a pair.
@@ -143,7 +186,14 @@ impl Hosts {
 
     /// Asks every agent to restore and end, the last one first. Goes on past failures and returns them.
     pub fn close(&mut self) -> Vec<AskError> {
-        self.links.drain(..).rev().filter_map(|(_, link)| link.close().err()).collect()
+        let mut failures = Vec::new();
+        while let Some((host, link)) = self.links.pop() {
+            match link.close() {
+                Ok(()) => self.owed.retain(|(_, owing, _)| *owing != host),
+                Err(e) => failures.push(e),
+            }
+        }
+        failures
     }
 }
 

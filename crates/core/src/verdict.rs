@@ -208,7 +208,7 @@ fn word(wide: Option<Interval>, narrow: Option<Interval>, limit: f64, better: bo
 /// Where so many times the blocks there are would be needed, what they can see is the better advice.
 const BEYOND_REACH: usize = 20;
 /// From this ratio on, per cent are hard to read and a factor is said.
-const A_FACTOR: f64 = 10.0;
+const A_FACTOR: f64 = 3.0;
 
 /// The verdict as a sentence: `throughput: mtu-9000 is faster than mtu-1500 by 90 % (84-96 %)`.
 pub fn sentence(d: &Decision, metric: &str, base: &str, arm: &str, higher_is_better: bool) -> String {

@@ -100,7 +100,7 @@ fn decision(out: &mut String, analysis: &Analysis, topic: &Topic<'_>, figures: &
     }
     let direction = words::direction(topic.better());
     if !direction.is_empty() {
-        paragraph(out, &format!("{}: {direction}.", topic.metric()));
+        paragraph(out, &format!("{}: {direction}.", topic.in_words()));
     }
     let prefix = format!("{}: ", topic.title);
     let here = |figure: &&Figure| {

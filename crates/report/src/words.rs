@@ -199,6 +199,11 @@ impl Topic<'_> {
         compared.or(self.levels.first().map(|level| level.metric.name.as_ref())).unwrap_or_default()
     }
 
+    /// The metric's name as words: `cpu time`.
+    pub fn in_words(&self) -> String {
+        self.metric().replace('_', " ")
+    }
+
     /// The parameters.
     pub fn params(&self) -> Params {
         let compared = self.comparisons.first().map(|comparison| comparison.params.clone());

@@ -306,7 +306,7 @@ impl Seat<'_> {
                 }
             })
             .collect();
-        let metric = topic.metric().to_owned();
+        let metric = topic.in_words();
         (!rows.is_empty())
             .then(|| Kind::Values(Values { rows, unit: topic.unit(), metric, better: topic.better() }))
     }
@@ -343,7 +343,7 @@ impl Seat<'_> {
                 })
             })
             .collect();
-        let metric = topic.metric().to_owned();
+        let metric = topic.in_words();
         (!dots.is_empty())
             .then(|| Kind::Timeline(Timeline { dots, unit: topic.unit(), metric, better: topic.better() }))
     }
@@ -386,7 +386,7 @@ impl Seat<'_> {
                 lines,
                 x: LineAxis {
                     unit,
-                    title: format!("{}{scale}{comma}{direction}", topic.metric()),
+                    title: format!("{}{scale}{comma}{direction}", topic.in_words()),
                     range: if log { LineRange::Log } else { LineRange::Around },
                 },
                 y: LineAxis {
@@ -437,7 +437,7 @@ impl Seat<'_> {
                 },
                 y: LineAxis {
                     unit: topic.unit(),
-                    title: format!("{}{comma}{direction}", topic.metric()),
+                    title: format!("{}{comma}{direction}", topic.in_words()),
                     range: LineRange::FromZero,
                 },
                 steps: false,

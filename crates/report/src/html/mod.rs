@@ -586,7 +586,8 @@ fn verdict(topic: &Topic<'_>, comparison: &Comparison) -> Markup {
                 "n = " (words::counted(result.n, "block"))
                 " · margin " (words::percent(result.margin))
             }
-            p.says { (comparison.text) }
+            // A number and its % stay on one line.
+            p.says { (comparison.text.replace(" %", "\u{a0}%")) }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Bulk TCP throughput, speaking iperf3's protocol in both roles: the far side may be tenbin or iperf3.
 //!
-//! [`wire`] and [`session`] are the protocol without sockets, [`client`] and [`server`] drive them, [`stream`] moves
-//! the data, [`meter`] makes figures of counters. The engine records what [`client::run`] measured; the verb
+//! [`wire`] and `session` are the protocol without sockets, [`client`] and [`server`] drive them, `stream` moves
+//! the data, `meter` makes figures of counters. The engine records what [`client::run`] measured; the verb
 //! `tenbin iperf3` prints it. Left out so far: UDP, both directions at once, authentication, sendfile.
 
 use std::net::{IpAddr, SocketAddr};

@@ -1,6 +1,6 @@
 //! ping: iputils (any age and language), macOS and the BSDs, Windows (any language), BusyBox.
 //!
-//! Printed as Debian's iputils 20221126 does, to the letter; [`print`] has the lines, [`parse`] reads them all.
+//! Printed as Debian's iputils 20221126 does, to the letter; `print` has the lines, `parse` reads them all.
 //! Round trips are full ones, in whole microseconds at best. Duplicates are no samples.
 
 use std::fmt;

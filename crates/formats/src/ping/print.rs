@@ -56,7 +56,8 @@ pub fn reply(out: &mut dyn Write, reply: &Reply<'_>) -> fmt::Result {
     if let Some(seconds) = reply.seconds {
         // Four significant digits at most, rounded from whole microseconds.
         match (seconds * 1e6).round() as u64 {
-            us @ 99_950.. => write!(out, " time={} ms", (us + 500) / 1000)?,
+            // Saturates: a log may claim any time.
+            us @ 99_950.. => write!(out, " time={} ms", us.saturating_add(500) / 1000)?,
             us @ 9_995.. => write!(out, " time={}.{} ms", (us + 50) / 1000, (us + 50) % 1000 / 100)?,
             us @ 1_000.. => write!(out, " time={}.{:02} ms", (us + 5) / 1000, (us + 5) % 1000 / 10)?,
             us => write!(out, " time=0.{us:03} ms")?,
@@ -148,8 +149,10 @@ pub struct Spread {
 impl Spread {
     /// Of these round trips, in whole microseconds cut off as ping does; `None` of none.
     pub fn of(seconds: &[f64]) -> Option<Spread> {
-        // i128: the squares of hours in microseconds, summed over millions of packets.
-        let micros = || seconds.iter().map(|seconds| (seconds * 1e6).round() as i128);
+        // i128: the squares of hours in microseconds, summed over millions of packets. A day is more than any echo
+        // takes; a log that claims more must not overflow them.
+        const DAY: f64 = 86_400e6;
+        let micros = || seconds.iter().map(|seconds| (seconds * 1e6).round().clamp(-DAY, DAY) as i128);
         let n = seconds.len() as i128;
         let (min, max) = (micros().min()?, micros().max()?);
         let (sum, squares) = (micros().sum::<i128>(), micros().map(|us| us * us).sum::<i128>());

@@ -382,3 +382,14 @@ fn figures_of_our_own() {
     assert_eq!(print::moving_average(&[8.0, 16.0]), Some(9.0));
     assert_eq!(print::moving_average(&[]), None);
 }
+
+#[test]
+fn a_time_beyond_all_measure_is_printed() {
+    let run = one("PING 192.0.2.2 (192.0.2.2) 56(84) bytes of data.\n\
+                   64 bytes from 192.0.2.2: icmp_seq=1 ttl=64 time=99999999999999999999999 ms\n\n\
+                   --- 192.0.2.2 ping statistics ---\n\
+                   1 packets transmitted, 1 received, 0% packet loss, time 0ms\n");
+    let mut printed = String::new();
+    crate::View::print(&Ping, &run, &mut printed).unwrap();
+    assert!(printed.contains("time=18446744073709551 ms"), "{printed}");
+}

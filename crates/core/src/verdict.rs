@@ -230,7 +230,11 @@ pub fn sentence(d: &Decision, metric: &str, base: &str, arm: &str, higher_is_bet
     match d.verdict {
         Verdict::Faster | Verdict::Slower => {
             let factors = sizes.map(|ratio| if d.ratio < 1.0 { 1.0 / ratio } else { ratio });
-            let [times, least, most] = alike(factors, false);
+            // A wide interval must not round 5.4 times to 5: below ten the tenths are told.
+            let [times, least, most] = match factors[0] < 10.0 {
+                true => factors.map(|factor| format!("{factor:.1}")),
+                false => alike(factors, false),
+            };
             match (higher_is_better, factors[0] >= A_FACTOR) {
                 (true, true) => format!("{metric}: {than} by a factor of {times} ({least}-{most})"),
                 (true, false) => format!("{metric}: {than} by {by} % ({near}-{far} %)"),

@@ -449,12 +449,15 @@ impl Mark {
     }
 }
 
+/// The mark of a run that gave nothing. What it failed at is told as it is: its numbers are settings, not readings.
+const FAILED: &str = "failed";
+
 /// Every run that is not clean, by mark and reasons, in the order first met.
 pub fn marked(experiment: &Experiment) -> Vec<Mark> {
     let mut marks: Vec<Mark> = Vec::new();
     for record in &experiment.records {
         let (word, reasons) = match (record.state, &record.run) {
-            (State::Failed, _) => ("failed", why(record.error.as_deref())),
+            (State::Failed, _) => (FAILED, why(record.error.as_deref())),
             (_, Some(run)) if run.taint.level != TaintLevel::Clean => {
                 (taint(run.taint.level), run.taint.reasons.join("; "))
             }
@@ -502,7 +505,10 @@ pub fn condensed(marks: Vec<Mark>) -> Vec<Mark> {
     for mark in marks {
         let pieces = pieces(&mark.reasons);
         let alike = |known: &&mut (Mark, Vec<Piece>)| {
-            known.0.word == mark.word && known.0.excluded == mark.excluded && same_words(&known.1, &pieces)
+            known.0.word == mark.word
+                && known.0.excluded == mark.excluded
+                && mark.word != FAILED
+                && same_words(&known.1, &pieces)
         };
         match joined.iter_mut().find(alike) {
             Some((known, ranges)) => {

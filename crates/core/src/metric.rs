@@ -64,3 +64,39 @@ pub const DUPLICATES: Metric = Metric::new("duplicates", Unit::Count, Better::Lo
 pub const DURATION: Metric = Metric::new("duration", Unit::Second, Better::Lower);
 /// CPU time (user and system) of a whole command.
 pub const CPU_TIME: Metric = Metric::new("cpu_time", Unit::Second, Better::Lower);
+/// One way through a message layer, an operation's time, or a storage request from submission to completion.
+pub const LATENCY: Metric = Metric::new("latency", Unit::Second, Better::Lower);
+/// Bytes in a second: message passing, memory, storage.
+pub const BANDWIDTH: Metric = Metric::new("bandwidth", Unit::BytePerSecond, Better::Higher);
+/// Storage requests completed in a second.
+pub const IOPS: Metric = Metric::new("iops", Unit::OpPerSecond, Better::Higher);
+/// Requests with their responses in a second.
+pub const TRANSACTION_RATE: Metric = Metric::new("transaction_rate", Unit::OpPerSecond, Better::Higher);
+/// Messages in a second.
+pub const MESSAGE_RATE: Metric = Metric::new("message_rate", Unit::OpPerSecond, Better::Higher);
+/// Floating point operations in a second.
+pub const FLOP_RATE: Metric = Metric::new("flop_rate", Unit::FlopPerSecond, Better::Higher);
+/// Speed relative to a reference machine.
+pub const SCORE: Metric = Metric::new("score", Unit::None, Better::Higher);
+/// What is left of a solver's error.
+pub const RESIDUAL: Metric = Metric::new("residual", Unit::None, Better::Neither);
+/// Share of communication hidden behind computation.
+pub const OVERLAP: Metric = Metric::new("overlap", Unit::Ratio, Better::Higher);
+/// Variation of the transit time of datagrams.
+pub const JITTER: Metric = Metric::new("jitter", Unit::Second, Better::Lower);
+/// Packets or datagrams that did not arrive.
+pub const PACKETS_LOST: Metric = Metric::new("packets_lost", Unit::Count, Better::Lower);
+/// Datagrams that came after a later one.
+pub const REORDERED: Metric = Metric::new("reordered", Unit::Count, Better::Lower);
+/// Temperature of a sensor.
+pub const TEMPERATURE: Metric = Metric::new("temperature", Unit::Celsius, Better::Lower);
+/// Speed of a fan.
+pub const FAN_SPEED: Metric = Metric::new("fan_speed", Unit::Rpm, Better::Neither);
+/// Electric potential at a sensor.
+pub const VOLTAGE: Metric = Metric::new("voltage", Unit::Volt, Better::Neither);
+/// Electric current at a sensor.
+pub const CURRENT: Metric = Metric::new("current", Unit::Ampere, Better::Lower);
+/// Power drawn.
+pub const POWER: Metric = Metric::new("power", Unit::Watt, Better::Lower);
+/// A sensor's reading in percent: fan duty, usage.
+pub const LEVEL: Metric = Metric::new("level", Unit::Ratio, Better::Neither);

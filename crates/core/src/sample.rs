@@ -17,6 +17,18 @@ pub struct Sample {
     pub value: f64,
 }
 
+impl Sample {
+    /// A value of which nobody noted the time.
+    pub const fn of(value: f64) -> Sample {
+        Sample { at: None, value }
+    }
+
+    /// A value `at` seconds after the run began.
+    pub const fn at(at: f64, value: f64) -> Sample {
+        Sample { at: Some(at), value }
+    }
+}
+
 // On the wire and in documents a sample is the pair `[at_seconds_or_null, value]`.
 impl Serialize for Sample {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -7,8 +7,10 @@ use std::io::{self, BufRead};
 
 use tenbin_core::run::Run;
 
+pub mod clean;
 pub mod iperf3;
 pub mod ping;
+pub mod sheet;
 
 /// Text that a tool writes and that can be read back into runs.
 pub trait Format: Sync {
@@ -60,6 +62,9 @@ pub enum ParseError {
     },
 }
 
+/// Bytes at the start of a file by which its format is recognised.
+pub const HEAD: usize = 1 << 16;
+
 /// Every format, in the order they are asked.
 pub static FORMATS: &[&dyn Format] = &[&ping::Ping, &iperf3::Iperf3];
 
@@ -69,4 +74,11 @@ pub static VIEWS: &[&dyn View] = &[&ping::Ping];
 /// The format that recognises `head`.
 pub fn recognise(head: &[u8]) -> Option<&'static dyn Format> {
     FORMATS.iter().copied().find(|format| format.sniff(head))
+}
+
+/// Reads a log of any known tool, from memory. `None` if no format recognises it.
+pub fn read(log: &[u8]) -> Option<Result<Vec<Run>, ParseError>> {
+    let format = recognise(&log[..log.len().min(HEAD)])?;
+    let mut runs = Vec::new();
+    Some(format.parse(&mut &log[..], &mut runs).map(|()| runs))
 }

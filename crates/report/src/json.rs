@@ -129,6 +129,12 @@ pub fn run(run: &Run) -> Value {
         entry.insert("benchmark".to_owned(), json!(benchmark));
     }
     entry.insert("series".to_owned(), run.series.iter().map(series).collect());
+    if !run.events.is_empty() {
+        entry.insert("events".to_owned(), json!(run.events));
+    }
+    if !run.states.is_empty() {
+        entry.insert("states".to_owned(), json!(run.states));
+    }
     // Plain values: a fact that was not read is left out here and stands, with its reason, under `hosts`.
     let facts: Map<String, Value> =
         run.facts.iter().filter_map(|(key, fact)| Some((key.clone(), json!(fact.value.as_ref()?)))).collect();

@@ -16,13 +16,27 @@ pub(crate) const MOST_BYTES: usize = 16 << 20;
 
 /// The run without its series and hosts, which are kept beside it.
 pub(crate) fn run(run: &Run) -> serde_json::Result<String> {
-    let Run { source, tool, tool_version, benchmark, series: _, facts, hosts: _, caveats, taint } = run;
+    let Run {
+        source,
+        tool,
+        tool_version,
+        benchmark,
+        series: _,
+        events,
+        states,
+        facts,
+        hosts: _,
+        caveats,
+        taint,
+    } = run;
     serde_json::to_string(&Run {
         source: source.clone(),
         tool: tool.clone(),
         tool_version: tool_version.clone(),
         benchmark: benchmark.clone(),
         series: Vec::new(),
+        events: events.clone(),
+        states: states.clone(),
         facts: facts.iter().map(|(key, fact)| (key.clone(), in_words(fact))).collect(),
         hosts: BTreeMap::new(),
         caveats: caveats.clone(),

@@ -9,7 +9,7 @@ use tenbin_core::env::{Class, Environment, Fact, FactValue};
 use tenbin_core::experiment::{Slot, State};
 use tenbin_core::metric;
 use tenbin_core::plan::{Arm, Change, Host, HostCommand, Lab, Link, Measure, Order, Place, Plan, Settings};
-use tenbin_core::run::Run;
+use tenbin_core::run::{Event, Run, SensorState};
 use tenbin_core::sample::{Param, Reduce, Sample, Series};
 use tenbin_core::spec::{Value, Values};
 use tenbin_core::taint::{Taint, TaintLevel};
@@ -123,6 +123,16 @@ fn run(n: usize) -> Run {
         tool_version: Some("0.1.0".to_owned()),
         benchmark: Some("iperf3".to_owned()),
         series: vec![series(n), Series { metric: metric::RTT, headline: None, ..series(0) }],
+        events: vec![Event {
+            record: Some(309),
+            raw: "135 | Redundancy Lost".to_owned(),
+            ..Event::default()
+        }],
+        states: vec![SensorState {
+            sensor: "Status".to_owned(),
+            raw: "Status | ok".to_owned(),
+            ..SensorState::default()
+        }],
         facts: [("congestion".to_owned(), Fact::new(Class::State, "cubic", "getsockopt"))].into(),
         hosts: [("client".to_owned(), env.clone()), ("server".to_owned(), env)].into(),
         caveats: vec![Caveat::new(CaveatKind::CoarseClock, "the clock is coarse")],

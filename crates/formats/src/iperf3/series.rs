@@ -4,19 +4,12 @@
 //! the whole: it carries no `stream`, and the sum that repeats it is left out. Warm-up intervals are no samples.
 
 use tenbin_core::metric::{
-    Better, CPU_UTILIZATION, CWND, LOSS, Metric, RETRANSMITS, RTT, THROUGHPUT, TRANSFERRED,
+    CPU_UTILIZATION, CWND, JITTER, LOSS, Metric, PACKETS_LOST, REORDERED, RETRANSMITS, RTT, THROUGHPUT,
+    TRANSFERRED,
 };
 use tenbin_core::sample::{Params, Sample, Series};
-use tenbin_core::unit::Unit;
 
 use super::model::{Cpu, Direction, Role, Row, Side, Start, Test};
-
-/// Variation of the transit time of datagrams.
-pub const JITTER: Metric = Metric::new("jitter", Unit::Second, Better::Lower);
-/// Datagrams that did not arrive.
-pub const PACKETS_LOST: Metric = Metric::new("packets_lost", Unit::Count, Better::Lower);
-/// Datagrams that came after a later one.
-pub const REORDERED: Metric = Metric::new("reordered", Unit::Count, Better::Lower);
 
 /// Every series of a test, in the order of its rows.
 pub fn of(test: &Test) -> Vec<Series> {

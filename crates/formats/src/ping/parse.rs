@@ -4,7 +4,9 @@ use std::io::{self, BufRead, Read};
 
 use tenbin_core::caveat::{Caveat, CaveatKind};
 use tenbin_core::env::{Class, Fact, FactValue};
-use tenbin_core::metric::{Better, DUPLICATES, DURATION, LOSS, Metric, PACKETS_RECEIVED, PACKETS_SENT, RTT};
+use tenbin_core::metric::{
+    DUPLICATES, DURATION, LOSS, Metric, PACKETS_LOST, PACKETS_RECEIVED, PACKETS_SENT, RTT,
+};
 use tenbin_core::recorder::Recorder;
 use tenbin_core::run::Run;
 use tenbin_core::sample::{Params, Reduce, Sample};
@@ -15,8 +17,6 @@ use crate::{ParseError, RunSink};
 
 /// Longer lines are read in pieces: no file makes this program take more memory.
 const LONGEST: u64 = 1 << 20;
-
-const PACKETS_LOST: Metric = Metric::new("packets_lost", Unit::Count, Better::Lower);
 
 /// Reads all of `input`.
 pub fn parse(input: &mut dyn BufRead, out: &mut dyn RunSink) -> Result<(), ParseError> {

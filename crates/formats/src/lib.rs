@@ -8,6 +8,7 @@ use std::io::{self, BufRead};
 use tenbin_core::run::Run;
 
 pub mod clean;
+pub mod fping;
 pub mod iperf3;
 pub mod ping;
 pub mod sheet;
@@ -66,7 +67,7 @@ pub enum ParseError {
 pub const HEAD: usize = 1 << 16;
 
 /// Every format, in the order they are asked.
-pub static FORMATS: &[&dyn Format] = &[&ping::Ping, &iperf3::Iperf3];
+pub static FORMATS: &[&dyn Format] = &[&fping::Fping, &iperf3::Iperf3, &ping::Ping];
 
 /// Every table that is imitated.
 pub static VIEWS: &[&dyn View] = &[&ping::Ping];

@@ -8,8 +8,10 @@ use std::io::{self, BufRead};
 use tenbin_core::run::Run;
 
 pub mod clean;
+pub mod crystaldiskmark;
 pub mod fping;
 pub mod iperf3;
+pub mod kdiskmark;
 pub mod ping;
 pub mod sheet;
 
@@ -67,10 +69,11 @@ pub enum ParseError {
 pub const HEAD: usize = 1 << 16;
 
 /// Every format, in the order they are asked.
-pub static FORMATS: &[&dyn Format] = &[&fping::Fping, &iperf3::Iperf3, &ping::Ping];
+pub static FORMATS: &[&dyn Format] =
+    &[&crystaldiskmark::CrystalDiskMark, &fping::Fping, &iperf3::Iperf3, &kdiskmark::KDiskMark, &ping::Ping];
 
 /// Every table that is imitated.
-pub static VIEWS: &[&dyn View] = &[&ping::Ping];
+pub static VIEWS: &[&dyn View] = &[&crystaldiskmark::CrystalDiskMark, &ping::Ping];
 
 /// The format that recognises `head`.
 pub fn recognise(head: &[u8]) -> Option<&'static dyn Format> {

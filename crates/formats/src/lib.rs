@@ -13,14 +13,18 @@ pub mod fping;
 pub mod iperf3;
 pub mod kdiskmark;
 pub mod ping;
+mod sections;
 pub mod sheet;
+
+pub use sections::{Unread, read as read_log, read_slice as read};
 
 /// Text that a tool writes and that can be read back into runs.
 pub trait Format: Sync {
     /// The tool's name, as in [`Run::tool`].
     fn name(&self) -> &'static str;
 
-    /// Whether a file that begins with `head` looks like this tool's. Says yes for its own text only.
+    /// Whether a file that begins with `head`, cleaned as [`clean::Lines`] does, looks like this tool's. Says yes for
+    /// its own text only.
     fn sniff(&self, head: &[u8]) -> bool;
 
     /// Reads a file: every run in it goes to `out`, in file order. What can't be read becomes a caveat of the
@@ -75,14 +79,12 @@ pub static FORMATS: &[&dyn Format] =
 /// Every table that is imitated.
 pub static VIEWS: &[&dyn View] = &[&crystaldiskmark::CrystalDiskMark, &ping::Ping];
 
-/// The format that recognises `head`.
+/// The format that recognises a file which begins with `head`.
 pub fn recognise(head: &[u8]) -> Option<&'static dyn Format> {
-    FORMATS.iter().copied().find(|format| format.sniff(head))
+    sniffed(&clean::text(head.get(..HEAD).unwrap_or(head)))
 }
 
-/// Reads a log of any known tool, from memory. `None` if no format recognises it.
-pub fn read(log: &[u8]) -> Option<Result<Vec<Run>, ParseError>> {
-    let format = recognise(&log[..log.len().min(HEAD)])?;
-    let mut runs = Vec::new();
-    Some(format.parse(&mut &log[..], &mut runs).map(|()| runs))
+/// The format that recognises cleaned text.
+fn sniffed(text: &str) -> Option<&'static dyn Format> {
+    FORMATS.iter().copied().find(|format| format.sniff(text.as_bytes()))
 }

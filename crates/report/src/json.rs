@@ -110,10 +110,16 @@ fn ceiling(bound: &ArmCeiling) -> Value {
 
 /// Runs as the document that `show` and `import` print.
 pub fn runs(runs: &[Run]) -> Value {
+    imported(runs, &[])
+}
+
+/// The same with the sources that gave none, each with what is to be said about it.
+pub fn imported(runs: &[Run], errors: &[(String, String)]) -> Value {
+    let error = |(source, text): &(String, String)| json!({ "source": source, "text": text });
     json!({
         "schema": "tenbin.run/1",
         "runs": runs.iter().map(run).collect::<Vec<_>>(),
-        "errors": [],
+        "errors": errors.iter().map(error).collect::<Vec<_>>(),
     })
 }
 

@@ -5,8 +5,11 @@ use std::fmt::Write as _;
 use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 use tenbin_core::analysis::Analysis;
 use tenbin_core::experiment::Experiment;
+use tenbin_core::metric::Metric;
 use tenbin_core::quantity;
 use tenbin_core::run::Run;
+use tenbin_core::sample::Series;
+use tenbin_core::stats;
 use unicode_width::UnicodeWidthStr;
 
 use crate::computed::Computed;
@@ -15,6 +18,9 @@ use crate::words::{self, Topic};
 
 /// So many reasons for marks are shown: a screen, not a log.
 const MOST_MARKS: usize = 6;
+
+/// So many metrics of an imported run are shown on its line.
+const MOST_FIGURES: usize = 3;
 
 /// The answer: per metric the arms, the interval, the verdict; then what bounds it and what to know about it.
 pub fn summary(experiment: &Experiment, analysis: &Analysis, width: usize) -> String {
@@ -207,6 +213,64 @@ pub fn list(rows: &[ListRow], width: usize) -> String {
     out
 }
 
+/// What was read out of logs: a line a run.
+pub fn imported(runs: &[Run], width: usize) -> String {
+    if runs.is_empty() {
+        return String::new();
+    }
+    let mut table = table(&["source", "tool", "benchmark", "value", "caveats"], width);
+    for run in runs {
+        let count = run.caveats.len();
+        table.add_row(vec![
+            left(&run.source),
+            left(&run.tool),
+            left(run.benchmark.as_deref().unwrap_or_default()),
+            left(figures(run)),
+            right(if count == 0 { String::new() } else { count.to_string() }),
+        ]);
+    }
+    let mut out = String::new();
+    push_table(&mut out, &table);
+    out
+}
+
+/// The main figures of a run on one line: of each headline metric its value, or from where to where it goes.
+pub fn figures(run: &Run) -> String {
+    let headlines = run.series.iter().filter(|series| series.headline.is_some());
+    let mut shown: Vec<&Series> = headlines.collect();
+    if shown.is_empty() {
+        shown = run.series.iter().collect();
+    }
+    let mut metrics: Vec<(&Metric, Vec<f64>)> = Vec::new();
+    for series in shown {
+        let median = || stats::median(&series.values());
+        let value = series.headline_value().or_else(median).or_else(|| series.reported.get("mean").copied());
+        let Some(value) = value else { continue };
+        match metrics.iter_mut().find(|(metric, _)| *metric == &series.metric) {
+            Some((_, values)) => values.push(value),
+            None => metrics.push((&series.metric, vec![value])),
+        }
+    }
+    let mut parts: Vec<String> = Vec::new();
+    for (metric, values) in metrics.iter().take(MOST_FIGURES) {
+        let (lowest, highest) = values
+            .iter()
+            .fold((f64::MAX, f64::MIN), |(low, high), value| (low.min(*value), high.max(*value)));
+        let (low, high) = (words::single(lowest, metric.unit), words::single(highest, metric.unit));
+        parts.push(match values.len() {
+            1 => format!("{} {low}", metric.name),
+            _ if low == high => format!("{} {low}", metric.name),
+            _ => format!("{} {low} to {high}", metric.name),
+        });
+    }
+    if metrics.len() > MOST_FIGURES {
+        parts.push(format!("and {} more", metrics.len() - MOST_FIGURES));
+    }
+    let rest = [(run.events.len(), "event"), (run.states.len(), "state")];
+    parts.extend(rest.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| words::counted(n, what)));
+    parts.join(", ")
+}
+
 /// One run: what was measured, every series with its figures, and what to know about it.
 pub fn run(run: &Run, width: usize) -> String {
     let mut out = String::new();
@@ -261,7 +325,21 @@ fn table(header: &[&str], width: usize) -> Table {
     // A terminal of 20 columns gets long lines rather than one letter a line.
     table.set_width(u16::try_from(width.clamp(40, 500) - 1).unwrap_or(80));
     table.set_header(header.iter().map(|name| {
-        let words = ["arm", "measure", "metric", "host", "fact", "value", "begun", "plan", "arms", "series"];
+        let words = [
+            "arm",
+            "measure",
+            "metric",
+            "host",
+            "fact",
+            "value",
+            "begun",
+            "plan",
+            "arms",
+            "series",
+            "source",
+            "tool",
+            "benchmark",
+        ];
         if words.contains(name) { left(name) } else { right(name) }
     }));
     table

@@ -39,6 +39,9 @@ pub use write::{Ending, NewExperiment};
 use error::Doing;
 use schema::Found;
 
+/// What a store's file has as SQLite's application id, at its byte 68: `tnbn`.
+pub const APPLICATION_ID: u32 = 0x746e_626e;
+
 /// Seconds that one waits for another process to finish writing.
 pub const BUSY_SECONDS: u64 = 10;
 

@@ -6,7 +6,7 @@
 use rusqlite::{Connection, TransactionBehavior};
 
 /// Marks a SQLite file as a store: `tnbn`.
-pub(crate) const APPLICATION_ID: i64 = 0x746e_626e;
+pub(crate) const APPLICATION_ID: i64 = crate::APPLICATION_ID as i64;
 
 /// Each brings a file from the version that is its index to the next.
 pub(crate) const MIGRATIONS: &[&str] = &[V1];

@@ -42,7 +42,7 @@ pub enum Verb {
     Show(ShowArgs),
     /// Write the report of a stored experiment again
     Report(ReportArgs),
-    /// Take over the experiments of another machine's store
+    /// Read logs of other tools, and stores of other machines
     Import(ImportArgs),
     /// Serve a controller on stdin and stdout; started by tenbin itself
     #[command(hide = true)]
@@ -158,12 +158,38 @@ pub struct ReportArgs {
 /// Arguments of `import`.
 #[derive(Debug, Args)]
 pub struct ImportArgs {
-    /// Stores written by tenbin on other machines
-    #[arg(required = true, value_name = "FILE.db")]
+    /// Logs of other tools, folders of them, stores of other machines; - is stdin
+    #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// The store to add to [default: $XDG_DATA_HOME/tenbin/tenbin.db]
     #[arg(long, value_name = "FILE")]
     pub store: Option<PathBuf>,
+    /// The configuration that these logs measured, by a name of your own
+    #[arg(long, value_name = "NAME", value_parser = arm_name)]
+    pub arm: Option<String>,
+    /// A fact about them, kept with every run; may be given several times
+    #[arg(long = "fact", value_name = "KEY=VALUE", value_parser = fact)]
+    pub facts: Vec<(String, String)>,
+    /// Print the runs as one JSON document; nothing is stored unless --store is given
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn arm_name(text: &str) -> Result<String, String> {
+    match text.trim() {
+        "" => Err("a name has at least one letter".to_owned()),
+        name if name.len() > 100 || name.contains(char::is_control) => {
+            Err("a name has at most 100 letters, all of them visible".to_owned())
+        }
+        name => Ok(name.to_owned()),
+    }
+}
+
+fn fact(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_owned(), value.to_owned())),
+        _ => Err("expected KEY=VALUE".to_owned()),
+    }
 }
 
 /// Arguments of `ab`.

@@ -6,6 +6,7 @@
 
 use std::io::{BufRead, Read};
 
+use crate::clean::Text;
 use crate::{Format, ParseError, RunSink};
 
 pub mod json;
@@ -35,9 +36,8 @@ impl Format for Iperf3 {
     }
 
     fn parse(&self, input: &mut dyn BufRead, out: &mut dyn RunSink) -> Result<(), ParseError> {
-        let mut bytes = Vec::new();
-        input.take(LOG_LIMIT).read_to_end(&mut bytes)?;
-        let log = String::from_utf8_lossy(&bytes);
+        let mut log = String::new();
+        Text::new(input).take(LOG_LIMIT).read_to_string(&mut log)?;
         let readings = if read_json::is_iperf3(&log) { read_json::read(&log) } else { read_text::read(&log) };
         let mut said = None;
         let mut any = false;

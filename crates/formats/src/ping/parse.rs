@@ -1,6 +1,6 @@
 //! Lines into runs.
 
-use std::io::{self, BufRead, Read};
+use std::io::BufRead;
 
 use tenbin_core::caveat::{Caveat, CaveatKind};
 use tenbin_core::env::{Class, Fact, FactValue};
@@ -13,17 +13,15 @@ use tenbin_core::sample::{Params, Reduce, Sample};
 use tenbin_core::unit::Unit;
 
 use super::line::{self, Counts, Dialect, Header, Line, Reply, Spread};
+use crate::clean::Lines;
 use crate::{ParseError, RunSink};
-
-/// Longer lines are read in pieces: no file makes this program take more memory.
-const LONGEST: u64 = 1 << 20;
 
 /// Reads all of `input`.
 pub fn parse(input: &mut dyn BufRead, out: &mut dyn RunSink) -> Result<(), ParseError> {
     let mut current = Log::default();
     let mut any = false;
     let mut said = None;
-    let mut bytes = Vec::new();
+    let mut lines = Lines::new(input);
     let mut end = |log: Log, said: &mut Option<String>| match log.finish() {
         Ok(run) => {
             any = true;
@@ -32,15 +30,14 @@ pub fn parse(input: &mut dyn BufRead, out: &mut dyn RunSink) -> Result<(), Parse
         Err(Some(message)) => *said = Some(message),
         Err(None) => {}
     };
-    while next_line(input, &mut bytes)? {
-        let text = String::from_utf8_lossy(&bytes);
-        let line = line::read(&text);
+    while let Some(read) = lines.next()? {
+        let line = line::read(read.text);
         if current.is_over(line.as_ref()) {
             end(std::mem::take(&mut current), &mut said);
         }
         // The last line of a log that was cut is nobody's.
-        if line.is_some() || bytes.ends_with(b"\n") {
-            current.take(line, text.trim());
+        if line.is_some() || read.whole {
+            current.take(line, read.text.trim());
         }
     }
     end(current, &mut said);
@@ -49,12 +46,6 @@ pub fn parse(input: &mut dyn BufRead, out: &mut dyn RunSink) -> Result<(), Parse
     }
     let said = said.unwrap_or_else(|| "no reply and no statistics".to_owned());
     Err(ParseError::NothingMeasured { tool: "ping", said })
-}
-
-/// The next line, or the next [`LONGEST`] bytes of one; false at the end.
-fn next_line(input: &mut dyn BufRead, bytes: &mut Vec<u8>) -> io::Result<bool> {
-    bytes.clear();
-    Ok(input.take(LONGEST).read_until(b'\n', bytes)? > 0)
 }
 
 /// A run as far as it has been read.

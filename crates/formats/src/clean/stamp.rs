@@ -1,0 +1,149 @@
+//! What loggers put before every line: time, host and program, rank, container.
+//!
+//! A prefix is taken off only where most lines of a file have it, so that no tool's own stamps are touched:
+//! `[1234567890.123456] ` of ping -D is no date, iperf3's --timestamps begin with a weekday, rows of a SEL with a number.
+
+/// The sort of prefix that a file's lines have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Stamp {
+    /// A date or a time of day, as `ts`, docker and kubectl print it.
+    Time,
+    /// A date, this host, a program: syslog and journald.
+    Logger(String),
+    /// `[1,0]<stdout>:` of Open MPI.
+    Rank,
+    /// `0: ` of srun --label.
+    Label,
+    /// `web-1  | ` of docker compose.
+    Container(String),
+}
+
+impl Stamp {
+    /// The prefix that most of these lines have.
+    pub(super) fn of(lines: &[String]) -> Option<Stamp> {
+        let first = lines.iter().find_map(|line| Some(logger(line)?.0.to_owned()));
+        let container = lines.iter().find_map(|line| Some(container(line)?.0.to_owned()));
+        // Share of lines in percent that must agree, and how many at least.
+        let candidates = [
+            (first.map(Stamp::Logger), 60, 1),
+            (Some(Stamp::Time), 60, 2),
+            (Some(Stamp::Rank), 60, 2),
+            (container.map(Stamp::Container), 90, 3),
+            (Some(Stamp::Label), 90, 3),
+        ];
+        candidates.into_iter().find_map(|(stamp, percent, least)| {
+            let stamp = stamp?;
+            let agreeing = lines.iter().filter(|line| stamp.inside(line).is_some()).count();
+            (agreeing >= least && agreeing * 100 >= lines.len() * percent).then_some(stamp)
+        })
+    }
+
+    /// The line without the prefix.
+    pub(super) fn strip<'a>(&self, line: &'a str) -> &'a str {
+        self.inside(line).unwrap_or(line)
+    }
+
+    fn inside<'a>(&self, line: &'a str) -> Option<&'a str> {
+        match self {
+            Stamp::Time => time(line).map(separated),
+            Stamp::Logger(host) => logger(line).filter(|(found, _)| found == host).map(|(_, rest)| rest),
+            Stamp::Rank => rank(line),
+            Stamp::Label => label(line),
+            Stamp::Container(name) => {
+                container(line).filter(|(found, _)| found == name).map(|(_, rest)| rest)
+            }
+        }
+    }
+}
+
+/// Host and text of `Jan  2 03:04:05 host program[123]: text`.
+fn logger(line: &str) -> Option<(&str, &str)> {
+    let rest = date(line).or_else(|| unix_time(line))?.strip_prefix(' ')?;
+    let (host, rest) = rest.split_once(' ')?;
+    // The text may be empty, and its end has been trimmed then.
+    let (program, text) = rest.split_once(": ").or_else(|| Some((rest.strip_suffix(':')?, "")))?;
+    let name = program.split_once('[').map_or(program, |(name, _)| name);
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "-_./@()".contains(c);
+    let with_id = program.len() > name.len() && program.ends_with(']');
+    let plausible = !name.is_empty() && name.chars().all(is_name) && !host.ends_with(':');
+    (plausible && (with_id || program.len() == name.len())).then_some((host, text))
+}
+
+/// What follows a date, a bracketed date or a time of day.
+fn time(line: &str) -> Option<&str> {
+    if let Some(inner) = line.strip_prefix('[') {
+        return date(inner).or_else(|| clock(inner))?.strip_prefix(']');
+    }
+    date(line).or_else(|| clock(line))
+}
+
+/// Without what stands between a time and the text.
+fn separated(rest: &str) -> &str {
+    let marks = [" - ", " | ", ": ", " ", "\t"];
+    marks.iter().find_map(|mark| rest.strip_prefix(mark)).unwrap_or(rest)
+}
+
+/// What follows a date with its time of day.
+fn date(line: &str) -> Option<&str> {
+    const MONTHS: [&str; 12] =
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    if let Some(rest) = MONTHS.iter().find_map(|month| line.strip_prefix(month)) {
+        let rest = digits(rest.strip_prefix(' ')?.trim_start(), 1, 2)?;
+        return clock(rest.strip_prefix(' ')?);
+    }
+    let day = digits(line, 4, 4)
+        .and_then(|rest| digits(rest.strip_prefix(['-', '/'])?, 2, 2))
+        .and_then(|rest| digits(rest.strip_prefix(['-', '/'])?, 2, 2));
+    let day = day.or_else(|| {
+        let rest = digits(line, 1, 2)?.strip_prefix(['/', '.'])?;
+        digits(digits(rest, 1, 2)?.strip_prefix(['/', '.'])?, 4, 4)
+    });
+    clock(day?.strip_prefix(['T', 't', ' ', '_'])?)
+}
+
+/// What follows a time of day: `03:04:05.678+01:00`, `3:04:05 PM`.
+fn clock(text: &str) -> Option<&str> {
+    let rest = digits(text, 1, 2)?.strip_prefix(':')?;
+    let rest = digits(rest, 2, 2)?.strip_prefix(':')?;
+    let rest = digits(rest, 2, 2)?;
+    let rest = rest.strip_prefix(['.', ',']).and_then(|rest| digits(rest, 1, 9)).unwrap_or(rest);
+    let rest = rest.strip_prefix(" AM").or_else(|| rest.strip_prefix(" PM")).unwrap_or(rest);
+    let zone = rest
+        .strip_prefix(['+', '-'])
+        .and_then(|rest| digits(rest, 4, 4).or_else(|| digits(digits(rest, 2, 2)?.strip_prefix(':')?, 2, 2)));
+    let rest = zone.or_else(|| rest.strip_prefix('Z')).unwrap_or(rest);
+    let ends = rest.is_empty() || rest.starts_with([' ', '\t', ']', ':']);
+    ends.then_some(rest)
+}
+
+/// What follows `1234567890.123456`.
+fn unix_time(line: &str) -> Option<&str> {
+    digits(digits(line, 9, 11)?.strip_prefix('.')?, 3, 9)
+}
+
+/// What follows a number of so many digits.
+fn digits(text: &str, least: usize, most: usize) -> Option<&str> {
+    let n = text.bytes().take_while(u8::is_ascii_digit).count();
+    (least..=most).contains(&n).then(|| text.get(n..)).flatten()
+}
+
+fn rank(line: &str) -> Option<&str> {
+    let rest = digits(line.strip_prefix('[')?, 1, 9)?.strip_prefix(',')?;
+    let rest = digits(rest, 1, 9)?.strip_prefix("]<std")?;
+    ["out>:", "err>:", "diag>:"].iter().find_map(|end| rest.strip_prefix(end))
+}
+
+fn label(line: &str) -> Option<&str> {
+    let rest = digits(line.trim_start(), 1, 6)?;
+    // Of an empty line the blank has been trimmed.
+    rest.strip_prefix(": ").or_else(|| (rest == ":").then_some(""))
+}
+
+/// Name and text of `web-1  | text`.
+fn container(line: &str) -> Option<(&str, &str)> {
+    let (name, text) = line.split_once(" | ").or_else(|| Some((line.strip_suffix(" |")?, "")))?;
+    let name = name.trim_end();
+    let number = name.rsplit(['-', '_']).next()?;
+    let numbered = number.len() < name.len() && !number.is_empty() && digits(number, 1, 6) == Some("");
+    (numbered && !name.contains(char::is_whitespace)).then_some((name, text))
+}

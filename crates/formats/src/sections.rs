@@ -1,0 +1,164 @@
+//! A log in which several tools speak one after another: a terminal session, a pasted report.
+//!
+//! A new section begins at a line that only another tool prints, and only as its first: what merely looks like it
+//! does not end the section before. Tools without such a line are read where they stand alone.
+
+use std::io::{self, BufRead, Read};
+
+use crate::clean::Text;
+use crate::{FORMATS, Format, HEAD, ParseError, RunSink, clean};
+
+/// A part of a file that gave no run.
+#[derive(Debug, thiserror::Error)]
+pub enum Unread {
+    /// No format recognises it.
+    #[error("no known tool wrote this (first line: {0})")]
+    Unknown(String),
+    /// It is a tool's, and holds nothing or can't be read.
+    #[error(transparent)]
+    Parse(#[from] ParseError),
+}
+
+/// The longest piece of a file's first line that is quoted.
+const QUOTED: usize = 80;
+
+/// Reads a log of any known tools, every run in file order. What gave no run is returned, in file order too.
+pub fn read(input: &mut dyn BufRead, out: &mut dyn RunSink) -> Vec<Unread> {
+    let mut head = Vec::new();
+    if let Err(error) = (&mut *input).take(HEAD as u64).read_to_end(&mut head) {
+        return vec![ParseError::Read(error).into()];
+    }
+    let text = clean::text(&head);
+    let (first, opens) = first_of(&text);
+    let Some(first) = first else {
+        return vec![Unread::Unknown(first_line(&text))];
+    };
+    let mut input = head.as_slice().chain(input);
+    // A document is one tool's, whatever stands in its strings.
+    if !opens {
+        return first.parse(&mut input, out).err().map(Unread::from).into_iter().collect();
+    }
+    let mut unread = Vec::new();
+    let mut text = Text::new(&mut input);
+    let mut current = Some(first);
+    while let Some(format) = current {
+        let mut section = Section { text: &mut text, tool: format.name(), next: None, begun: false };
+        let outcome = format.parse(&mut section, out);
+        // A parser may stop early; the next tool is not to be lost for it.
+        let rest = io::copy(&mut section, &mut io::sink());
+        current = section.next;
+        unread.extend(outcome.err().map(Unread::from));
+        if let Err(error) = rest {
+            unread.push(ParseError::Read(error).into());
+            break;
+        }
+    }
+    unread
+}
+
+/// Reads a log from memory. `None` if no format recognises it.
+pub fn read_slice(log: &[u8]) -> Option<Result<Vec<tenbin_core::run::Run>, ParseError>> {
+    let mut runs = Vec::new();
+    let mut log = log;
+    match read(&mut log, &mut runs).into_iter().next() {
+        Some(Unread::Unknown(_)) => None,
+        Some(Unread::Parse(error)) if runs.is_empty() => Some(Err(error)),
+        _ => Some(Ok(runs)),
+    }
+}
+
+/// The format of what a file begins with, and whether others may follow: whether the beginning has an opening line.
+fn first_of(text: &str) -> (Option<&'static dyn Format>, bool) {
+    let mut before = 0;
+    for line in text.split_inclusive('\n') {
+        let Some(tool) = opening(line) else {
+            before += line.len();
+            continue;
+        };
+        let Some(format) = FORMATS.iter().copied().find(|format| format.name() == tool) else { break };
+        // Something without an opening line may stand ahead of it.
+        let ahead = text.get(..before).and_then(crate::sniffed);
+        return (Some(ahead.unwrap_or(format)), true);
+    }
+    (crate::sniffed(text), false)
+}
+
+/// The tool that prints this line, as the first of its output and nowhere else.
+fn opening(line: &str) -> Option<&'static str> {
+    // All but a few lines of a log end here.
+    let line = line.trim_end();
+    let first = *line.as_bytes().first()?;
+    if !matches!(first, b'#' | b'\t' | b' ' | b'A' | b'C' | b'I' | b'M' | b'P' | b'S' | b's' | b'-') {
+        return None;
+    }
+    let begins = |words: &str| line.starts_with(words);
+    let port = |words: &str| line.strip_prefix(words).is_some_and(|rest| rest.contains(", port "));
+    let own = line.trim_start();
+    Some(match first {
+        b'P' if (begins("PING ") && line.contains('(')) || begins("PING6(") => "ping",
+        b'P' if begins("Pinging ") && line.contains(" bytes of data:") => "ping",
+        b'C' if port("Connecting to host ") => "iperf3",
+        b'A' if port("Accepted connection from ") => "iperf3",
+        b'C' if begins("Client connecting to ") && line.contains(" port ") => "iperf2",
+        b'S' if begins("Server listening on ") && line.contains(" port ") => "iperf2",
+        b'S' if begins("Server listening on ") => "iperf3",
+        b'#' if begins("# OSU ") => "osu",
+        b'#' if line.contains("MPI Benchmark") && line.contains("Intel") => "imb",
+        b'M' if begins("MIGRATED ") && line.contains(" TEST") => "netperf",
+        b's' if begins("sockperf: == version") => "sockperf",
+        b'S' if begins("STREAM version ") => "stream",
+        b'\t' | b' ' | b'I' if own.starts_with("Iozone: Performance Test of File I/O") => "iozone",
+        b'C' if begins("CrystalDiskMark ") => "crystaldiskmark",
+        _ => return None,
+    })
+}
+
+/// The lines up to the opening of another tool.
+struct Section<'a, 'b> {
+    text: &'a mut Text<'b>,
+    tool: &'static str,
+    next: Option<&'static dyn Format>,
+    /// Whether its first line has been given.
+    begun: bool,
+}
+
+impl BufRead for Section<'_, '_> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.next.is_some() {
+            return Ok(&[]);
+        }
+        let fresh = self.text.at_line()?;
+        if fresh
+            && self.begun
+            && let Ok(line) = std::str::from_utf8(self.text.fill_buf()?)
+            && let Some(tool) = opening(line)
+            && tool != self.tool
+        {
+            self.next = FORMATS.iter().copied().find(|format| format.name() == tool);
+            if self.next.is_some() {
+                return Ok(&[]);
+            }
+        }
+        self.begun = true;
+        self.text.fill_buf()
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.text.consume(amount);
+    }
+}
+
+impl Read for Section<'_, '_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        clean::read_buffered(self, into)
+    }
+}
+
+/// The first line that says anything, shortened.
+fn first_line(text: &str) -> String {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("none");
+    match line.char_indices().nth(QUOTED) {
+        Some((at, _)) => format!("{}...", line.get(..at).unwrap_or_default()),
+        None => line.to_owned(),
+    }
+}

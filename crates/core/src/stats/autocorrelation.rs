@@ -3,6 +3,9 @@
 //! A diagnostic. Comparisons rest on blocks, which need none of this; only a lone imported log gets its interval from
 //! its effective sample size.
 
+use super::special::chi2_tail;
+use super::summary::{Summary, mean};
+
 /// Products that a search through the lags may take: about a second.
 const MOST_PRODUCTS: usize = 1_000_000_000;
 
@@ -59,6 +62,36 @@ pub fn correlations(x: &[f64], longest: usize) -> Option<Vec<f64>> {
     Some((0..=longest.min(x.len() - 1)).map(|lag| series.correlation(lag)).collect())
 }
 
+/// Ljung and Box's sum over the lags 1 to `lags` with its chance, were the values independent. `None` as for
+/// [`autocorrelation`], and where there are not more values than lags.
+pub fn ljung_box(x: &[f64], lags: usize) -> Option<(f64, f64)> {
+    let series = Centred::of(x)?;
+    let n = x.len() as f64;
+    if lags == 0 || lags >= x.len() {
+        return None;
+    }
+    let sum: f64 = (1..=lags).map(|lag| series.correlation(lag).powi(2) / (n - lag as f64)).sum();
+    let q = n * (n + 2.0) * sum;
+    Some((q, chi2_tail(q, lags as f64)))
+}
+
+/// Von Neumann's ratio of the mean squared step to the variance (by n): about 2 for independent values, less
+/// for values that follow each other. `None` as for [`autocorrelation`].
+pub fn von_neumann_ratio(x: &[f64]) -> Option<f64> {
+    let series = Centred::of(x)?;
+    let steps: f64 = x.windows(2).map(|pair| (pair[1] - pair[0]).powi(2)).sum();
+    let n = x.len() as f64;
+    Some(steps / (n - 1.0) / (series.squares / n))
+}
+
+/// The standard error of the mean from means of whole batches of `batch` values, which correlation within a batch does
+/// not fool. `None` of fewer than two batches.
+pub fn batch_means_error(x: &[f64], batch: usize) -> Option<f64> {
+    let means: Vec<f64> = x.chunks_exact(batch.max(1)).filter_map(mean).collect();
+    let of = Summary::of(&means)?;
+    (of.n > 1).then(|| of.sd / (of.n as f64).sqrt())
+}
+
 struct Centred {
     deviations: Vec<f64>,
     squares: f64,
@@ -91,6 +124,8 @@ mod tests {
         assert_eq!(autocorrelation(&[]), None);
         assert_eq!(autocorrelation(&[0.1; 30]), None);
         assert_eq!(autocorrelation(&[1.0, f64::NAN]), None);
+        assert_eq!((ljung_box(&[1.0, 2.0], 2), von_neumann_ratio(&[3.0; 5])), (None, None));
+        assert_eq!((batch_means_error(&[1.0; 9], 5), batch_means_error(&[1.0; 10], 5)), (None, Some(0.0)));
         assert_eq!(autocorrelation(&[1.0, 2.0]).unwrap().effective_samples(), 2.0);
     }
 

@@ -25,17 +25,36 @@ const LONGEST: usize = 20_000;
 /// jumps, or where the series is too short or too long.
 pub fn segments(x: &[f64]) -> Vec<Segment> {
     let n = x.len();
-    let shortest = 5.max(n / 20);
-    let cuts = match clipped(x) {
-        Some((z, _)) if n >= 2 * shortest && n <= LONGEST => cut(&z, shortest, 3.0 * (n as f64).ln()),
-        _ => Vec::new(),
-    };
+    let cuts = fit(x).map_or_else(Vec::new, |fit| fit.cuts);
     let starts = std::iter::once(0).chain(cuts.iter().copied());
     let ends = cuts.iter().copied().chain(std::iter::once(n));
     starts
         .zip(ends)
         .filter_map(|(start, end)| Some(Segment { start, end, level: median(&x[start..end])? }))
         .collect()
+}
+
+/// What a search for cuts found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fit {
+    /// Index of the first value behind each cut.
+    pub cuts: Vec<usize>,
+    /// Squared deviations within the stretches, in squared deviations of the noise, and the price of the cuts.
+    pub cost: f64,
+    /// Values that were pulled in towards their neighbours.
+    pub clipped: usize,
+}
+
+/// The cheapest cuts of a series. `None` where it is too short or too long, or has no noise.
+pub fn fit(x: &[f64]) -> Option<Fit> {
+    let n = x.len();
+    let shortest = 5.max(n / 20);
+    if !(2 * shortest..=LONGEST).contains(&n) {
+        return None;
+    }
+    let (z, clipped) = clipped(x)?;
+    let (cuts, cost) = cut(&z, shortest, 3.0 * (n as f64).ln());
+    Some(Fit { cuts, cost, clipped })
 }
 
 /// The standard deviation of neighbours' noise: steps and trends hardly touch it. `None` of fewer than two values,
@@ -68,8 +87,9 @@ fn clipped(x: &[f64]) -> Option<(Vec<f64>, usize)> {
     Some((z, count))
 }
 
-/// The cuts that minimise squared deviations plus `penalty` per cut, by dynamic programming over all of them.
-fn cut(z: &[f64], shortest: usize, penalty: f64) -> Vec<usize> {
+/// The cuts that minimise squared deviations plus `penalty` per cut, and that minimum (PELT: dynamic programming that
+/// forgets a start once one behind it is as good for all that follows).
+fn cut(z: &[f64], shortest: usize, penalty: f64) -> (Vec<usize>, f64) {
     let n = z.len();
     let (mut sum, mut squares) = (vec![0.0], vec![0.0]);
     for (i, value) in z.iter().enumerate() {
@@ -82,14 +102,22 @@ fn cut(z: &[f64], shortest: usize, penalty: f64) -> Vec<usize> {
     };
     let mut best = vec![f64::INFINITY; n + 1];
     let mut last = vec![0; n + 1];
+    let mut starts = vec![0];
     best[0] = -penalty;
     for end in shortest..=n {
-        for start in (0..=end - shortest).filter(|start| *start == 0 || *start >= shortest) {
-            let total = best[start] + cost(start, end) + penalty;
+        for start in &starts {
+            let total = best[*start] + cost(*start, end) + penalty;
             if total < best[end] - 1e-12 {
                 best[end] = total;
-                last[end] = start;
+                last[end] = *start;
             }
+        }
+        // From the next end on a stretch may begin at `fresh`. Starts before it that cannot beat it then never will:
+        // cutting a stretch in two never costs more, the price of the cut aside.
+        let fresh = end + 1 - shortest;
+        if fresh >= shortest {
+            starts.retain(|start| best[*start] + cost(*start, fresh) <= best[fresh] + 1e-9);
+            starts.push(fresh);
         }
     }
     let mut cuts = Vec::new();
@@ -99,7 +127,7 @@ fn cut(z: &[f64], shortest: usize, penalty: f64) -> Vec<usize> {
         end = last[end];
     }
     cuts.reverse();
-    cuts
+    (cuts, best[n])
 }
 
 /// A lasting fall of a rate.
@@ -158,6 +186,36 @@ mod tests {
         check(1);
         check(2);
         check(3);
+    }
+
+    #[test]
+    fn forgotten_starts_change_nothing() {
+        let mut rng = crate::rng::Rng::new(9);
+        for round in 0..60 {
+            let n = 20 + rng.below(120) as usize;
+            let mut level = 0.0;
+            let z: Vec<f64> = (0..n)
+                .map(|_| {
+                    level += if rng.below(25) == 0 { rng.below(9) as f64 - 4.0 } else { 0.0 };
+                    level + rng.below(1000) as f64 / 500.0 - 1.0
+                })
+                .collect();
+            let (shortest, penalty) = (5, 3.0 * (n as f64).ln() / f64::from(1 + round % 3));
+            // Every cut tried for every end.
+            let cost = |a: usize, b: usize| {
+                let mean = z[a..b].iter().sum::<f64>() / (b - a) as f64;
+                z[a..b].iter().map(|x| (x - mean).powi(2)).sum::<f64>()
+            };
+            let mut best = vec![f64::INFINITY; n + 1];
+            best[0] = -penalty;
+            for end in shortest..=n {
+                best[end] = (0..=end - shortest)
+                    .map(|start| best[start] + cost(start, end) + penalty)
+                    .fold(f64::INFINITY, f64::min);
+            }
+            let (cuts, least) = cut(&z, shortest, penalty);
+            assert!((least - best[n]).abs() < 1e-6, "{least} {} {cuts:?}", best[n]);
+        }
     }
 
     #[test]

@@ -127,6 +127,25 @@ pub fn signed_rank_critical(n: usize, level: f64) -> Option<usize> {
     k.filter(|k| *k > 0)
 }
 
+/// The smallest two-sided chance that so many pairs can give: all signs alike.
+pub fn smallest_p(n: usize) -> f64 {
+    if n == 0 { 1.0 } else { 0.5f64.powi(n.min(2000) as i32 - 1) }
+}
+
+/// The fewest pairs whose smallest chance is at most `alpha`.
+pub fn fewest_for_p(alpha: f64) -> Option<usize> {
+    (1..=MOST_PAIRS).find(|n| smallest_p(*n) <= alpha * (1.0 + 1e-12))
+}
+
+/// The confidence that the interval of n pairs with critical rank `k` really has.
+pub fn achieved_level(n: usize, k: usize) -> f64 {
+    // The tail beyond the interval is P(W+ <= k - 1).
+    match k.checked_sub(1) {
+        Some(below) => 1.0 - 2.0 * rank_sum_chances(1..=n, below).iter().sum::<f64>(),
+        None => 1.0,
+    }
+}
+
 /// The chances of the sums 0 to `most` of those of `ranks` that fall to plus, each by the toss of a coin.
 fn rank_sum_chances(ranks: impl Iterator<Item = usize>, most: usize) -> Vec<f64> {
     let mut chances = vec![0.0; most + 1];

@@ -1,6 +1,7 @@
 //! How many blocks a question needs, and what a number of blocks can see.
 
 use super::paired::signed_rank_critical;
+use super::special::{ln_gamma, normal_tail, t_quantile};
 
 /// z(97.5 %) + z(80 %): what a difference must be, in standard errors, to be seen four times out of five.
 const VISIBLE: f64 = 1.959_963_984_540_054 + 0.841_621_233_572_914_3;
@@ -20,6 +21,47 @@ pub fn visible_difference(sd: f64, blocks: usize) -> f64 {
 pub fn blocks_to_see(sd: f64, effect: f64) -> Option<u64> {
     let blocks = (VISIBLE * sd / effect).powi(2) / EFFICIENCY;
     blocks.is_finite().then(|| (blocks.ceil() as u64).max(1))
+}
+
+/// The pairs with which a paired t test at 5 % sees an `effect` four times out of five, for comparison; `None` for no
+/// difference or beyond a million.
+pub fn pairs_for_t_test(sd: f64, effect: f64) -> Option<u64> {
+    let power = |n: u64| {
+        let df = (n - 1) as f64;
+        let shift = effect.abs() / sd * (n as f64).sqrt();
+        shifted_t_tail(t_quantile(0.975, df), df, shift)
+    };
+    let most = 1_000_000;
+    if !(sd > 0.0 && sd.is_finite() && effect.is_finite()) || effect == 0.0 || power(most) < 0.8 {
+        return None;
+    }
+    // More pairs never see less.
+    let (mut few, mut enough) = (1, most);
+    while enough - few > 1 {
+        let middle = few + (enough - few) / 2;
+        *(if power(middle) >= 0.8 { &mut enough } else { &mut few }) = middle;
+    }
+    Some(enough)
+}
+
+/// P(T > t) of Student's variable whose numerator is shifted: the normal tail averaged over the spread of the
+/// denominator, by Simpson's rule.
+fn shifted_t_tail(t: f64, df: f64, shift: f64) -> f64 {
+    // The denominator is near 1 with deviation 1/root(2 df).
+    let reach = 12.0 / (2.0 * df).sqrt();
+    let (from, to, steps) = ((1.0 - reach).max(0.0), 1.0 + reach, 2000);
+    let scale = df / 2.0 * (df / 2.0).ln() + std::f64::consts::LN_2 - ln_gamma(df / 2.0);
+    let density = |s: f64| match s > 0.0 {
+        true => (scale + (df - 1.0) * s.ln() - df * s * s / 2.0).exp(),
+        false => 0.0,
+    };
+    let width = (to - from) / f64::from(steps);
+    let weighted = (0..=steps).map(|i| {
+        let s = from + width * f64::from(i);
+        let weight = if i == 0 || i == steps { 1.0 } else { f64::from(2 + 2 * (i % 2)) };
+        weight * density(s) * normal_tail(t * s - shift)
+    });
+    weighted.sum::<f64>() * width / 3.0
 }
 
 /// The fewest blocks that allow a finite interval at confidence `level`; `None` where that is out of reach.

@@ -40,13 +40,48 @@ pub fn normal_quantile(p: f64) -> f64 {
 
 /// The t below which Student's variable with `df` degrees of freedom lies with chance `p`; infinite at 0 and 1.
 pub fn t_quantile(p: f64, df: f64) -> f64 {
-    let tail = |t: f64| beta(df / 2.0, 0.5, df / (df + t * t)) / 2.0;
     match p {
         p if p <= 0.0 => f64::NEG_INFINITY,
         p if p >= 1.0 => f64::INFINITY,
         p if p < 0.5 => -t_quantile(1.0 - p, df),
-        p => falling(0.0, 1e150, |t| tail(t) > 1.0 - p),
+        p => falling(0.0, 1e150, |t| t_tail(t, df) > 1.0 - p),
     }
+}
+
+/// P(T > t) of Student's variable with `df` degrees of freedom.
+pub fn t_tail(t: f64, df: f64) -> f64 {
+    let far = beta(df / 2.0, 0.5, df / (df + t * t)) / 2.0;
+    if t < 0.0 { 1.0 - far } else { far }
+}
+
+/// P(F > f) of Fisher's variable with `above` and `below` degrees of freedom.
+pub fn f_tail(f: f64, above: f64, below: f64) -> f64 {
+    if f <= 0.0 { 1.0 } else { beta(below / 2.0, above / 2.0, below / (below + above * f)) }
+}
+
+/// P(X > x) of the chi-square variable with `df` degrees of freedom; keeps its relative accuracy far out.
+pub fn chi2_tail(x: f64, df: f64) -> f64 {
+    let (a, x) = (df / 2.0, x / 2.0);
+    if x <= 0.0 {
+        return 1.0;
+    }
+    let scale = (a * x.ln() - x - ln_gamma(a)).exp();
+    if x < a + 1.0 {
+        // The mass below as a series: x^a e^-x / gamma(a+1) (1 + x/(a+1) + x^2/((a+1)(a+2)) + ...)
+        let (mut term, mut sum, mut next) = (1.0 / a, 1.0 / a, a);
+        while term > sum * f64::EPSILON / 4.0 {
+            next += 1.0;
+            term *= x / next;
+            sum += term;
+        }
+        return (1.0 - scale * sum).clamp(0.0, 1.0);
+    }
+    // Legendre's continued fraction 1/(x+1-a - 1(1-a)/(x+3-a - 2(2-a)/(x+5-a - ...))), from far inside.
+    let inner = (1..=500).rev().fold(0.0, |inner, k| {
+        let k = f64::from(k);
+        k * (k - a) / (x + 2.0 * k + 1.0 - a - inner)
+    });
+    (scale / (x + 1.0 - a - inner)).clamp(0.0, 1.0)
 }
 
 /// The regularised incomplete beta function, for positive `a` and `b` and `x` in 0..=1.

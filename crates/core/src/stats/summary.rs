@@ -27,6 +27,8 @@ pub struct Summary {
     pub q1: f64,
     /// The upper quartile (type 7).
     pub q3: f64,
+    /// Mean third and fourth power of the deviations, over those of their deviation (n).
+    shape: Option<(f64, f64)>,
 }
 
 impl Summary {
@@ -50,7 +52,20 @@ impl Summary {
             mad: median(&distances)?,
             q1: percentile(values, 0.25)?,
             q3: percentile(values, 0.75)?,
+            shape: shape(values, mean, (squares / n as f64).sqrt()),
         })
+    }
+
+    /// How lopsided the values are: 0 for symmetric ones, above it with a long tail to the right; `None` without
+    /// spread.
+    pub fn skewness(&self) -> Option<f64> {
+        self.shape.map(|(skew, _)| skew)
+    }
+
+    /// Sarle's coefficient: 5/9 for an even spread, more for two humps, but also for one hump with a long tail; `None`
+    /// without spread.
+    pub fn bimodality(&self) -> Option<f64> {
+        self.shape.map(|(skew, kurtosis)| (skew * skew + 1.0) / kurtosis)
     }
 
     /// The standard deviation over the mean; `None` where the mean is 0.
@@ -68,6 +83,12 @@ impl Summary {
     pub fn mean_half_width(&self, level: f64) -> Option<f64> {
         mean_half_width(self.n, self.sd, level)
     }
+}
+
+fn shape(values: &[f64], mean: f64, sd: f64) -> Option<(f64, f64)> {
+    let moment =
+        |power| values.iter().map(|x| ((x - mean) / sd).powi(power)).sum::<f64>() / values.len() as f64;
+    (sd > 0.0 && sd.is_finite()).then(|| (moment(3), moment(4)))
 }
 
 /// The arithmetic mean; `None` of nothing.

@@ -144,6 +144,41 @@ pub fn smallest_p(m: usize, n: usize) -> f64 {
     2.0 * u_chances(m, n).first().copied().unwrap_or(0.5)
 }
 
+/// Kolmogorov and Smirnov: the largest distance of two samples' distributions and its exact chance, were they alike.
+/// `None` where one is empty, both are so large that paths can't be counted, or a value is not finite.
+pub fn kolmogorov_smirnov(first: &[f64], second: &[f64]) -> Option<(f64, f64)> {
+    let (m, n) = (first.len(), second.len());
+    let sound = m > 0 && n > 0 && m.saturating_mul(n) <= MOST_DIFFERENCES;
+    if !sound || first.iter().chain(second).any(|x| !x.is_finite()) {
+        return None;
+    }
+    let mut all: Vec<(f64, bool)> = first.iter().map(|x| (*x, true)).collect();
+    all.extend(second.iter().map(|x| (*x, false)));
+    all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    // Distances are whole numbers of 1/mn.
+    let apart = |i: usize, j: usize| (i * n).abs_diff(j * m);
+    let (mut i, mut j, mut largest) = (0, 0, 0);
+    for group in all.chunk_by(|a, b| a.0 == b.0) {
+        i += group.iter().filter(|(_, of_first)| *of_first).count();
+        j += group.iter().filter(|(_, of_first)| !of_first).count();
+        largest = largest.max(apart(i, j));
+    }
+    // The chance that a random order of both, a path from (0, 0) to (m, n), gets so far apart anywhere.
+    let mut far = vec![0.0; n + 1];
+    for i in 0..=m {
+        for j in 0..=n {
+            far[j] = match (i, j) {
+                _ if apart(i, j) >= largest => 1.0,
+                (0, 0) => 0.0,
+                (0, _) => far[j - 1],
+                (_, 0) => far[j],
+                _ => (i as f64 * far[j] + j as f64 * far[j - 1]) / (i + j) as f64,
+            };
+        }
+    }
+    Some((largest as f64 / (m * n) as f64, far[n]))
+}
+
 /// The chance of every U from 0 to mn where the two are alike and nothing is tied.
 fn u_chances(m: usize, n: usize) -> Vec<f64> {
     // The distribution is symmetric; the smaller sample makes the rows, of which all are kept.

@@ -11,9 +11,11 @@ pub mod clean;
 pub mod crystaldiskmark;
 pub mod fping;
 pub mod iperf3;
+pub mod ipmitool;
 pub mod kdiskmark;
 pub mod ping;
 mod sections;
+pub mod sensors;
 pub mod sheet;
 
 pub use sections::{Unread, read as read_log, read_slice as read};
@@ -73,11 +75,17 @@ pub enum ParseError {
 pub const HEAD: usize = 1 << 16;
 
 /// Every format, in the order they are asked.
-pub static FORMATS: &[&dyn Format] =
-    &[&crystaldiskmark::CrystalDiskMark, &fping::Fping, &iperf3::Iperf3, &kdiskmark::KDiskMark, &ping::Ping];
+pub static FORMATS: &[&dyn Format] = &[
+    &crystaldiskmark::CrystalDiskMark,
+    &fping::Fping,
+    &iperf3::Iperf3,
+    &ipmitool::Ipmitool,
+    &kdiskmark::KDiskMark,
+    &ping::Ping,
+];
 
 /// Every table that is imitated.
-pub static VIEWS: &[&dyn View] = &[&crystaldiskmark::CrystalDiskMark, &ping::Ping];
+pub static VIEWS: &[&dyn View] = &[&crystaldiskmark::CrystalDiskMark, &ipmitool::Ipmitool, &ping::Ping];
 
 /// The format that recognises a file which begins with `head`.
 pub fn recognise(head: &[u8]) -> Option<&'static dyn Format> {

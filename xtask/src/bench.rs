@@ -21,11 +21,11 @@ pub struct Args {
     /// A peer that is not on the PATH: NAME=FILE, repeatable
     #[arg(long, value_name = "NAME=FILE")]
     peer: Vec<String>,
-    /// Blocks; each holds both programs once
-    #[arg(long, default_value_t = 8)]
+    /// Blocks; each holds both programs once. Twenty make an interval of a tenth on a busy machine.
+    #[arg(long, default_value_t = 20)]
     blocks: usize,
     /// Seconds of one throughput run
-    #[arg(long, default_value_t = 3)]
+    #[arg(long, default_value_t = 2)]
     seconds: u32,
 }
 

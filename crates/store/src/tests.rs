@@ -8,7 +8,9 @@ use tenbin_core::caveat::{Caveat, CaveatKind};
 use tenbin_core::env::{Class, Environment, Fact, FactValue};
 use tenbin_core::experiment::{Slot, State};
 use tenbin_core::metric;
-use tenbin_core::plan::{Arm, Change, Host, HostCommand, Lab, Link, Measure, Order, Place, Plan, Settings};
+use tenbin_core::plan::{
+    Arm, Change, Host, HostCommand, Lab, Link, Measure, Order, Place, Plan, Settings, Tolerance,
+};
 use tenbin_core::run::{Event, Run, SensorState};
 use tenbin_core::sample::{Param, Reduce, Sample, Series};
 use tenbin_core::spec::{Value, Values};
@@ -50,6 +52,7 @@ fn plan(name: &str) -> Plan {
         question: Some(format!("Is {name} faster?")),
         blocks: 2,
         margin: 0.02,
+        tolerate: Tolerance::default(),
         seed: Some(u64::MAX),
         order: Order::FewChanges,
         rest: 1e-9,

@@ -13,6 +13,7 @@ mod peer {
     const PLAN: &str = r#"
 question = "Is two more than one?"
 blocks = 6
+tolerate = { steal = "100%" }
 [hosts]
 here = { local = true }
 [[arm]]

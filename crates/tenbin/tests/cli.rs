@@ -8,6 +8,7 @@ use common::{Bench, json};
 /// Two equal arms measured by the engine that measures nothing.
 const NULL_PLAN: &str = r#"
 blocks = 6
+tolerate = { steal = "100%" }
 [hosts]
 here = { local = true }
 [[arm]]
@@ -379,6 +380,7 @@ fn after_commands_run_even_when_the_agent_is_lost() {
     // The measured command kills the agent that started it.
     let plan = r#"
 blocks = 6
+tolerate = { steal = "100%" }
 [hosts]
 here = { local = true }
 [[arm]]

@@ -149,6 +149,7 @@ mod peer {
             r#"
 question = "Does a jumbo MTU help between two servers?"
 blocks = {blocks}
+tolerate = {{ steal = "60%" }}
 [hosts]
 client = {{ ssh = "{USER}@10.118.7.11", sudo = true }}
 server = {{ ssh = "{USER}@10.118.7.12", sudo = true }}

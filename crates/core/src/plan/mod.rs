@@ -36,6 +36,9 @@ pub struct Plan {
     pub order: Order,
     /// Rest before each slot, in seconds.
     pub rest: f64,
+    /// What a run may suffer and still count.
+    #[serde(default)]
+    pub tolerate: Tolerance,
     /// Hosts by name.
     pub hosts: BTreeMap<String, Host>,
     /// The lab that `lab = "..."` hosts live in.
@@ -46,6 +49,20 @@ pub struct Plan {
     pub measures: Vec<Measure>,
     /// The plan file's text.
     pub text: String,
+}
+
+/// What a run may suffer and still count. Whatever stands out taints the run all the same: it becomes suspect, and says
+/// so.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tolerance {
+    /// The share of the CPUs' time that a hypervisor may give to other machines.
+    pub steal: f64,
+}
+
+impl Default for Tolerance {
+    fn default() -> Tolerance {
+        Tolerance { steal: 0.05 }
+    }
 }
 
 impl Plan {

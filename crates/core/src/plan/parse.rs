@@ -12,7 +12,7 @@ use std::net::IpAddr;
 use toml::de::DeTable;
 
 use super::reader::{Item, Source, Table, did_you_mean, shown};
-use super::{Arm, Change, Host, HostCommand, Lab, Link, Measure, Order, Place, Plan, Settings};
+use super::{Arm, Change, Host, HostCommand, Lab, Link, Measure, Order, Place, Plan, Settings, Tolerance};
 use crate::quantity;
 use crate::spec::{EngineSpec, Peer, Values};
 
@@ -77,8 +77,11 @@ const LONGEST_NAME: usize = 64;
 const LONGEST_QUESTION: usize = 300;
 const DAY: f64 = 86_400.0;
 
-const PLAN_KEYS: &[&str] =
-    &["name", "question", "blocks", "margin", "seed", "order", "rest", "hosts", "lab", "arm", "measure"];
+const PLAN_KEYS: &[&str] = &[
+    "name", "question", "blocks", "margin", "seed", "order", "rest", "tolerate", "hosts", "lab", "arm",
+    "measure",
+];
+const TOLERATE_KEYS: &[&str] = &["steal"];
 const HOST_KEYS: &[&str] = &["local", "lab", "ssh", "exec", "sudo", "address", "interface"];
 const LINK_KEYS: &[&str] = &["rate", "burst", "overhead", "wire_segments", "offload"];
 const ARM_KEYS: &[&str] = &["name", "set", "before", "after", "change", "hosts", "params"];
@@ -127,6 +130,7 @@ pub fn parse(path: &str, text: &str, engines: &[&EngineSpec]) -> Result<Plan, Pl
             _ => Order::Balanced,
         },
         rest: root.get("rest").map_or(Ok(0.0), |item| item.seconds(0.0..=3600.0))?,
+        tolerate: root.get("tolerate").map(read_tolerance).transpose()?.unwrap_or_default(),
         lab: root.get("lab").map(read_lab).transpose()?,
         hosts,
         arms: Vec::new(),
@@ -209,6 +213,19 @@ fn read_margin(item: Item<'_>) -> Result<f64, PlanError> {
         Ok(margin) if margin <= 0.5 => Ok(margin),
         Ok(_) => Err(item.error("margin: must be between 0% and 50%")),
         Err(why) => Err(item.error(format!("margin: {why}"))),
+    }
+}
+
+fn read_tolerance(item: Item<'_>) -> Result<Tolerance, PlanError> {
+    let table = item.table("a table like tolerate = { steal = \"25%\" }")?;
+    table.only(TOLERATE_KEYS)?;
+    let Some(item) = table.get("steal") else { return Ok(Tolerance::default()) };
+    let example = "a share of the CPUs' time, in quotes: steal = \"25%\"";
+    let text = item.text().map_err(|_| item.expected("a percentage").hint(example))?;
+    match quantity::parse_percent(text) {
+        Ok(steal) if steal <= 1.0 => Ok(Tolerance { steal }),
+        Ok(_) => Err(item.error("steal: must be between 0% and 100%")),
+        Err(why) => Err(item.error(format!("steal: {why}"))),
     }
 }
 

@@ -166,6 +166,10 @@ fn bad_keys_of_the_plan() {
     edit(LAB, "margin = \"2%\"", "margin = 0.02", "3:10", "expected a percentage", "margin = \"2%\"");
     edit(LAB, "margin = \"2%\"", "margin = \"2\"", "3:10", "no percentage", "");
     edit(LAB, "margin = \"2%\"", "margin = \"80%\"", "3:10", "between 0% and 50%", "");
+    edit(LAB, "seed = 7", "tolerate = \"5%\"", "4:12", "expected", "tolerate = { steal");
+    edit(LAB, "seed = 7", "tolerate = { heat = 1 }", "4:14", "unknown key \"heat\"", "steal");
+    edit(LAB, "seed = 7", "tolerate = { steal = 0.2 }", "4:22", "expected a percentage", "steal = \"25%\"");
+    edit(LAB, "seed = 7", "tolerate = { steal = \"120%\" }", "4:22", "between 0% and 100%", "");
     edit(LAB, "seed = 7", "seed = 99999999999999999999", "4:8", "too large", "");
     edit(LAB, "rest = \"100ms\"", "rest = 5", "5:8", "expected a duration", "rest = \"3s\"");
     edit(LAB, "rest = \"100ms\"", "rest = \"5\"", "5:8", "no unit", "");

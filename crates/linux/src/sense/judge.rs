@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use tenbin_core::caveat::{Caveat, CaveatKind};
+use tenbin_core::plan::Tolerance;
 use tenbin_core::quantity::human;
 use tenbin_core::sample::{Params, Sample};
 use tenbin_core::taint::{Taint, TaintLevel};
@@ -190,7 +191,8 @@ struct Share {
     invalid_above: f64,
 }
 
-const STEAL: Share = Share { least: 4, suspect_above: 0.01, invalid_above: 0.05 };
+/// How much invalidates a run is the plan's to say.
+const STEAL: Share = Share { least: 4, suspect_above: 0.01, invalid_above: NEVER };
 /// Programs that can be seen and are not ours.
 const FOREIGN: Share = Share { least: 10, suspect_above: 0.10, invalid_above: NEVER };
 /// Time that no process accounts for: programs too short to be seen, or in another container. Ticks are
@@ -209,11 +211,12 @@ pub(super) fn judge(
     after: &Snapshot,
     ticks: Option<&[Tick]>,
     elapsed: Duration,
+    tolerate: Tolerance,
 ) -> Sensed {
     let mut sensed = Sensed { taint: Taint::clean(), ..Sensed::default() };
     counters(before, after, elapsed, &mut sensed);
     states(before, after, &mut sensed);
-    cpu(before, after, &mut sensed);
+    cpu(before, after, tolerate, &mut sensed);
     heat(before, after, ticks.unwrap_or_default(), &mut sensed);
     if before.governors.iter().any(|governor| governor != "performance") {
         let text = format!("the CPU frequency governor is {}", before.governors.join(", "));
@@ -322,7 +325,7 @@ fn states(before: &Snapshot, after: &Snapshot, sensed: &mut Sensed) {
     }
 }
 
-fn cpu(before: &Snapshot, after: &Snapshot, sensed: &mut Sensed) {
+fn cpu(before: &Snapshot, after: &Snapshot, tolerate: Tolerance, sensed: &mut Sensed) {
     let (old, new) = match (&before.cpu, &after.cpu) {
         (Ok(old), Ok(new)) => (old, new),
         (Err(ReadError::Absent { .. }), _) | (_, Err(ReadError::Absent { .. })) => return,
@@ -345,7 +348,7 @@ fn cpu(before: &Snapshot, after: &Snapshot, sensed: &mut Sensed) {
     };
     hold(
         passed.steal,
-        &STEAL,
+        &Share { invalid_above: tolerate.steal, ..STEAL },
         "the hypervisor gave others",
         "the hypervisor gave CPU time to other machines",
     );

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use tenbin_core::caveat::Caveat;
 use tenbin_core::metric::{Better, Metric};
+use tenbin_core::plan::Tolerance;
 use tenbin_core::sample::{Params, Sample, Series};
 use tenbin_core::taint::Taint;
 use tenbin_core::unit::Unit;
@@ -56,6 +57,7 @@ pub struct Watch {
     began: Instant,
     before: Snapshot,
     sampler: Option<(Sender<()>, JoinHandle<Vec<Tick>>)>,
+    tolerate: Tolerance,
 }
 
 /// What the watch saw.
@@ -82,11 +84,11 @@ struct Tick {
 impl Watch {
     /// Reads the counters of the machine and of `interfaces` and starts to sample. Interfaces belong to the
     /// namespace of the calling thread.
-    pub fn start(sys: &SysRoot, interfaces: &[String]) -> Watch {
+    pub fn start(sys: &SysRoot, interfaces: &[String], tolerate: Tolerance) -> Watch {
         let before = Snapshot::take(sys, interfaces);
         let began = Instant::now();
         let sampler = sample(sys.clone(), began, &before).ok();
-        Watch { sys: sys.clone(), interfaces: interfaces.to_vec(), began, before, sampler }
+        Watch { sys: sys.clone(), interfaces: interfaces.to_vec(), began, before, sampler, tolerate }
     }
 
     /// Stops sampling, reads the counters again and judges.
@@ -97,7 +99,7 @@ impl Watch {
             thread.join().unwrap_or_default()
         });
         let after = Snapshot::take(&self.sys, &self.interfaces);
-        let mut sensed = judge::judge(&self.before, &after, ticks.as_deref(), elapsed);
+        let mut sensed = judge::judge(&self.before, &after, ticks.as_deref(), elapsed, self.tolerate);
         sensed.series.extend(series(&self.before, ticks.as_deref().unwrap_or_default()));
         sensed
     }

@@ -42,7 +42,8 @@ fn watched(machine: &str, first: &[(&str, &str)], meanwhile: &[(&str, Option<&st
         "vm-virtio" => "eth0",
         _ => "lab0",
     };
-    let watch = Watch::start(&SysRoot::dir(dir.path()).unwrap(), &[interface.to_owned()]);
+    let watch =
+        Watch::start(&SysRoot::dir(dir.path()).unwrap(), &[interface.to_owned()], Tolerance::default());
     for (file, text) in meanwhile {
         match text {
             Some(text) => fs::write(dir.path().join(file), text).unwrap(),
@@ -182,6 +183,20 @@ fn what_is_told_without_a_verdict() {
 }
 
 #[test]
+fn a_plan_may_tolerate_what_others_took() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut before = Snapshot::take(&SysRoot::dir(dir.path()).unwrap(), &[]);
+    before.cpu = Ok(stat::CpuTimes::default());
+    let mut after = before.clone();
+    after.cpu = Ok(stat::CpuTimes { idle: 800, steal: 200, ..stat::CpuTimes::default() });
+    for (steal, level) in [(0.05, TaintLevel::Invalid), (0.25, TaintLevel::Suspect)] {
+        let second = Duration::from_secs(1);
+        let sensed = judge::judge(&before, &after, Some(&[]), second, Tolerance { steal });
+        assert_eq!(sensed.taint.level, level, "{steal}");
+    }
+}
+
+#[test]
 fn lateness_is_seen() {
     let dir = tempfile::tempdir().unwrap();
     let snapshot = Snapshot::take(&SysRoot::dir(dir.path()).unwrap(), &[]);
@@ -194,10 +209,11 @@ fn lateness_is_seen() {
     ] {
         let ticks: Vec<Tick> =
             at.iter().map(|at| Tick { at: Duration::from_secs_f64(*at), ..Tick::default() }).collect();
-        let sensed = judge::judge(&snapshot, &snapshot, Some(&ticks), Duration::from_secs(3));
+        let sensed =
+            judge::judge(&snapshot, &snapshot, Some(&ticks), Duration::from_secs(3), Tolerance::default());
         assert_eq!(sensed.taint.level, level, "{at:?}");
     }
-    let sensed = judge::judge(&snapshot, &snapshot, None, Duration::from_secs(3));
+    let sensed = judge::judge(&snapshot, &snapshot, None, Duration::from_secs(3), Tolerance::default());
     assert_eq!(sensed.taint.level, TaintLevel::Unknown);
 }
 
@@ -222,16 +238,16 @@ fn series_have_times_and_stay_unique() {
 
 #[test]
 fn this_machine_is_watched() {
-    let watch = Watch::start(&SysRoot::live(), &["lo".to_owned()]);
+    let watch = Watch::start(&SysRoot::live(), &["lo".to_owned()], Tolerance::default());
     std::thread::sleep(Duration::from_millis(1300));
     let sensed = watch.finish();
     assert!(!sensed.taint.reasons.iter().any(|reason| reason.contains("cannot read")), "{:?}", sensed.taint);
     let busy = sensed.series.iter().find(|series| series.metric == CPU_BUSY).unwrap();
     assert!(busy.values().iter().all(|share| (0.0..=1.0).contains(share)), "{busy:?}");
     // A watch that is dropped ends its thread; finishing at once does not wait for a tick.
-    drop(Watch::start(&SysRoot::live(), &[]));
+    drop(Watch::start(&SysRoot::live(), &[], Tolerance::default()));
     let began = Instant::now();
-    Watch::start(&SysRoot::live(), &["none".to_owned()]).finish();
+    Watch::start(&SysRoot::live(), &["none".to_owned()], Tolerance::default()).finish();
     assert!(began.elapsed() < Duration::from_secs(1));
 }
 
@@ -261,7 +277,7 @@ mod slow {
         };
         // A build next door can hide the difference for a while: one clear try of three is proof.
         let mut tries = (0..3).map(|_| {
-            let watch = Watch::start(&SysRoot::live(), &[]);
+            let watch = Watch::start(&SysRoot::live(), &[], Tolerance::default());
             spin(Duration::from_secs(2));
             let quiet = watch.finish();
             // Detached, so that it is nobody's child but the system's.
@@ -274,7 +290,7 @@ mod slow {
                 .stderr(Stdio::null())
                 .status();
             assert!(started.unwrap().success(), "setsid is part of every system");
-            let watch = Watch::start(&SysRoot::live(), &[]);
+            let watch = Watch::start(&SysRoot::live(), &[], Tolerance::default());
             spin(Duration::from_secs(2));
             let crowded = watch.finish();
             // What is left of the hogs must not count as quiet in the next try.

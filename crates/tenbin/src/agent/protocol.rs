@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use tenbin_core::caveat::Caveat;
 use tenbin_core::env::{Environment, Fact};
 use tenbin_core::job::Job;
+use tenbin_core::plan::Tolerance;
 use tenbin_core::recorder::Progress;
 use tenbin_core::sample::Series;
 use tenbin_core::taint::Taint;
@@ -104,6 +105,9 @@ pub enum Request {
 pub struct Watched {
     /// Interfaces whose counters matter.
     pub interfaces: Vec<String>,
+    /// What the run may suffer and still count.
+    #[serde(default)]
+    pub tolerate: Tolerance,
 }
 
 /// What an agent answers.

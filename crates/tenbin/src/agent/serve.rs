@@ -269,7 +269,7 @@ fn measure(
     mut recorder: Recorder,
     work: impl FnOnce(&mut Recorder) -> Result<(), RunError>,
 ) -> Reply {
-    let watch = watch.map(|watched| sense::Watch::start(sys, &watched.interfaces));
+    let watch = watch.map(|watched| sense::Watch::start(sys, &watched.interfaces, watched.tolerate));
     let result = work(&mut recorder);
     let sensed = watch.map(sense::Watch::finish);
     match result {

@@ -44,7 +44,8 @@ fn plan_text(args: &AbArgs) -> Result<String, String> {
         Some(setting) => varied(&read_setting(setting)?, args)?,
         None => two_commands(args)?,
     };
-    let mut head = format!("blocks = {}\n", args.blocks);
+    // A quick look on whatever machine is at hand: pairs bear more of a neighbour than lone runs do.
+    let mut head = format!("blocks = {}\ntolerate = {{ steal = \"25%\" }}\n", args.blocks);
     if let Some(margin) = &args.margin {
         let _ = writeln!(head, "margin = {}", quoted(margin));
     }

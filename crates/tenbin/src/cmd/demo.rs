@@ -35,6 +35,7 @@ const LESSONS: [Lesson; 3] = [
 const JUMBO: &str = r#"
 question = "Do jumbo frames raise TCP throughput between two hosts?"
 blocks = 6
+tolerate = { steal = "60%" }
 [hosts]
 client = { lab = "left" }
 server = { lab = "right" }
@@ -56,6 +57,7 @@ time = "1s"
 const SAME: &str = r#"
 question = "Is a configuration different from itself?"
 blocks = 8
+tolerate = { steal = "60%" }
 [hosts]
 client = { lab = "left" }
 server = { lab = "right" }
@@ -75,6 +77,7 @@ time = "500ms"
 const BURST: &str = r#"
 question = "What does one mean say about a link with a token bucket?"
 blocks = 1
+tolerate = { steal = "60%" }
 [hosts]
 client = { lab = "left" }
 server = { lab = "right" }

@@ -408,6 +408,7 @@ impl Session<'_> {
         let from_link = self.hosts.link(&measure.from, host(&hosts, &measure.from)?)?;
         let watched = |side: Option<&Side>| Watched {
             interfaces: side.and_then(|side| side.interface.clone()).into_iter().collect(),
+            tolerate: plan.tolerate,
         };
         let from_watch = Some(watched(sides.as_ref().map(|(from, _)| from)));
         let (measured, far) = match (&measure.to, spec.peer) {

@@ -31,7 +31,7 @@ fuzz_target!(|values: Vec<f64>| {
                 metric: RTT,
                 params: Params::new(),
                 headline: Some(Reduce::Median),
-                samples: vec![Sample { at: None, value }],
+                samples: vec![Sample::of(value)],
                 reported: BTreeMap::new(),
             }],
             ..Run::default()

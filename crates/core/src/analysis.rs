@@ -577,7 +577,7 @@ mod tests {
             metric: THROUGHPUT,
             params: params.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect(),
             headline: Some(Reduce::Total),
-            samples: vec![Sample { at: None, value }],
+            samples: vec![Sample::of(value)],
             reported: BTreeMap::new(),
         }
     }

@@ -66,7 +66,7 @@ fn interval_lengths(series: &Series) -> Option<Vec<f64>> {
     if !is_rate {
         return None;
     }
-    let ends: Option<Vec<f64>> = series.samples.iter().map(|sample| sample.at).collect();
+    let ends: Option<Vec<f64>> = series.samples.iter().map(|sample| sample.time()).collect();
     let mut before = 0.0;
     let lengths: Vec<f64> = ends?.into_iter().map(|end| end - std::mem::replace(&mut before, end)).collect();
     lengths.iter().all(|length| *length > 0.0).then_some(lengths)

@@ -80,7 +80,7 @@ fn the_schedule_names_the_run_that_counts() {
 #[test]
 fn figures_are_computed_from_samples() {
     let check = |metric: &metric::Metric, samples: &[(Option<f64>, f64)], expected: Value| {
-        let samples = samples.iter().map(|&(at, value)| Sample { at, value }).collect();
+        let samples = samples.iter().map(|&(at, value)| Sample::new(at, value)).collect();
         let series = Series {
             metric: metric.clone(),
             params: Params::new(),

@@ -11,7 +11,7 @@ use crate::lease::{Holder, read_holder};
 use crate::write::{at_most, fits, is_uid, state_word};
 use crate::{MOST_SAMPLES, MOST_SLOTS, Store, doc, samples};
 
-/// The most samples that [`Store::load`] brings into memory at once: 6 GiB of them.
+/// The most samples that [`Store::load`] brings into memory at once: 4 GiB of them.
 const MOST_LOADED: u64 = 1 << 28;
 
 /// What [`Store::list`] shows.

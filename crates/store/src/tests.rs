@@ -93,7 +93,7 @@ fn begin(store: &mut Store, name: &str, uid: &str, created_at: f64) -> i64 {
 }
 
 fn series(n: usize) -> Series {
-    let sample = |i: usize| Sample { at: Some(i as f64 * 0.1), value: 1e9 / (i + 1) as f64 };
+    let sample = |i: usize| Sample::at(i as f64 * 0.1, 1e9 / (i + 1) as f64);
     Series {
         metric: metric::THROUGHPUT,
         params: [
@@ -228,8 +228,7 @@ fn a_million_samples_and_shared_facts() {
     let mut measured = run(0);
     let rtt =
         |i: u64| std::time::Duration::from_nanos(20_000 + i.wrapping_mul(2_654_435_761) % 4096).as_secs_f64();
-    measured.series[1].samples =
-        (0..1_000_000).map(|i| Sample { at: Some(i as f64 / 1e4), value: rtt(i) }).collect();
+    measured.series[1].samples = (0..1_000_000).map(|i| Sample::at(i as f64 / 1e4, rtt(i))).collect();
     let started = store.start_run(id, schedule()[0], 0.0).unwrap();
     store.finish_run(started, &done(&measured)).unwrap();
     assert_eq!(store.load_run(started).unwrap().run.unwrap(), measured);

@@ -97,7 +97,7 @@ impl Engine for External {
 
 fn record(ended: &Ended, rec: &mut Recorder) {
     let wall = ended.wall.as_secs_f64();
-    let sample = |value| [Sample { at: Some(wall), value }];
+    let sample = |value| [Sample::at(wall, value)];
     rec.headline(&DURATION, &Params::new(), Reduce::Total, sample(wall));
     rec.headline(&CPU_TIME, &Params::new(), Reduce::Total, sample(ended.usage.cpu.as_secs_f64()));
     // Of the one process of the command that used most.

@@ -241,7 +241,7 @@ pub fn record(settings: &Settings, outcome: &Outcome, rec: &mut Recorder) {
         && outcome.moved_bytes > 0
     {
         let value = outcome.cpu.total() / outcome.moved_bytes as f64;
-        rec.extend(&CPU_PER_BYTE, &total(near), [Sample { at: Some(row.end), value }]);
+        rec.extend(&CPU_PER_BYTE, &total(near), [Sample::at(row.end, value)]);
     }
     if let Some(info) = outcome.info
         && info.snd_mss > 0
@@ -250,7 +250,7 @@ pub fn record(settings: &Settings, outcome: &Outcome, rec: &mut Recorder) {
     {
         // Both directions of a path usually agree on the segment size; what is sent here is what is known.
         let value = rate / 8.0 / f64::from(info.snd_mss);
-        rec.extend(&PACKET_RATE, &total(Side::Receiver), [Sample { at: Some(row.end), value }]);
+        rec.extend(&PACKET_RATE, &total(Side::Receiver), [Sample::at(row.end, value)]);
     }
     facts(outcome, rec);
 }

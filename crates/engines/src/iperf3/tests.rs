@@ -94,7 +94,7 @@ fn one_stream_gives_every_series() {
     assert_eq!(one(&rec, "throughput", "receiver"), headline[0].headline_value().unwrap());
     let intervals = series(&rec, "throughput", "sender", false);
     assert_eq!(intervals[0].samples.len(), 5);
-    assert!(intervals[0].samples.windows(2).all(|pair| pair[0].at < pair[1].at));
+    assert!(intervals[0].samples.windows(2).all(|pair| pair[0].time() < pair[1].time()));
     for (metric, side, total) in [
         ("throughput", "sender", true),
         ("transferred", "sender", true),
@@ -145,7 +145,7 @@ fn warm_up_does_not_count() {
     server.join().unwrap().unwrap();
     let intervals = series(&rec, "throughput", "sender", false);
     assert_eq!(intervals[0].samples.len(), 2);
-    let at = intervals[0].samples[1].at.unwrap();
+    let at = intervals[0].samples[1].time().unwrap();
     assert!((0.3..0.9).contains(&at), "{at}");
 }
 

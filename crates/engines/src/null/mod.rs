@@ -62,7 +62,7 @@ impl Engine for Null {
             return Err(RunError::Interrupted);
         }
         let value = job.params.seconds("value").unwrap_or(1.0);
-        let sample = Sample { at: Some(started.elapsed().as_secs_f64()), value };
+        let sample = Sample::at(started.elapsed().as_secs_f64(), value);
         rec.headline(&DURATION, &Params::new(), Reduce::Total, [sample]);
         Ok(())
     }

@@ -165,9 +165,10 @@ pub fn record(options: &Options, outcome: &Outcome, rec: &mut Recorder) -> Resul
     let params = Params::new();
     let began = flight.slots.first().map_or(0, |slot| slot.sent.mono);
     let since = |mono: i64| (mono - began) as f64 / 1e9;
-    let answered = flight.counted().iter().filter_map(|slot| {
-        slot.trip.map(|trip| Sample { at: Some(since(slot.sent.mono)), value: trip.nanos as f64 / 1e9 })
-    });
+    let answered = flight
+        .counted()
+        .iter()
+        .filter_map(|slot| slot.trip.map(|trip| Sample::at(since(slot.sent.mono), trip.nanos as f64 / 1e9)));
     rec.headline(&RTT, &params, Reduce::Median, answered);
     let at = Some(outcome.elapsed.as_secs_f64());
     let lost = sent.saturating_sub(flight.received);
@@ -178,7 +179,7 @@ pub fn record(options: &Options, outcome: &Outcome, rec: &mut Recorder) -> Resul
         (&DUPLICATES, flight.duplicates as f64),
         (&REORDERED, flight.reordered as f64),
     ] {
-        rec.extend(metric, &params, [Sample { at, value }]);
+        rec.extend(metric, &params, [Sample::new(at, value)]);
     }
     facts(options, outcome, rec);
     for caveat in caveats(options, outcome) {

@@ -49,7 +49,7 @@ fn this_host_answers() {
         assert_eq!((rtt.metric.name.as_ref(), rtt.headline), ("rtt", Some(Reduce::Median)));
         assert_eq!(rtt.samples.len(), 5, "{params:?}");
         assert!(rtt.samples.iter().all(|s| s.value >= 0.0 && s.value < 1.0));
-        assert!(rtt.samples.is_sorted_by(|a, b| a.at < b.at));
+        assert!(rtt.samples.is_sorted_by(|a, b| a.time() < b.time()));
         assert_eq!((value(&rec, &PACKETS_SENT), value(&rec, &PACKETS_RECEIVED)), (5.0, 5.0));
         assert_eq!((value(&rec, &LOSS), value(&rec, &DUPLICATES)), (0.0, 0.0));
         let kinds: Vec<_> = rec.caveats.iter().map(|caveat| caveat.kind).collect();

@@ -82,7 +82,7 @@ fn as_debian_has_it() {
         sample!("elapsed-stats"),
         &["2 rtt 11 -/-/-; * sent 3; * got 1; * rtt  11/11/11; * duration 1.269; error-reported"],
     );
-    let at: Vec<_> = read(sample!("ts")).unwrap()[0].series[3].samples.iter().map(|s| s.at).collect();
+    let at: Vec<_> = read(sample!("ts")).unwrap()[0].series[3].samples.iter().map(|s| s.time()).collect();
     assert_eq!(at[0], Some(0.0));
     assert!((at[2].unwrap() - 0.20161).abs() < 1e-6, "{at:?}");
     assert_eq!(read(sample!("alive")).unwrap_err(), "fping measured nothing: 192.0.2.2 is alive");

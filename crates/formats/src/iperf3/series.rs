@@ -124,7 +124,7 @@ impl Builder {
             self.series.len() - 1
         });
         let series = &mut self.series[index];
-        series.samples.push(Sample { at, value });
+        series.samples.push(Sample::new(at, value));
         if total {
             series.reported.insert("mean".into(), value);
         }

@@ -166,7 +166,7 @@ impl Log {
         let mut rec = Recorder::default();
         let params = Params::new();
         if !self.samples.is_empty() || self.spread.is_some() {
-            let samples = self.samples.iter().map(|&(at, value)| Sample { at, value });
+            let samples = self.samples.iter().map(|&(at, value)| Sample::new(at, value));
             rec.headline(&RTT, &params, Reduce::Median, samples);
             if let (Some(spread), Some(series)) = (&self.spread, rec.series.last_mut()) {
                 let figures =
@@ -196,7 +196,7 @@ impl Log {
         let lost = counts.sent.saturating_sub(received);
         let ratio = (counts.sent > 0).then(|| lost as f64 / counts.sent as f64);
         let mut one = |metric: &Metric, value: f64, printed: f64| {
-            rec.extend(metric, &Params::new(), [Sample { at: None, value }]);
+            rec.extend(metric, &Params::new(), [Sample::of(value)]);
             if let Some(series) = rec.series.last_mut() {
                 series.reported.insert("mean".to_owned(), printed);
             }

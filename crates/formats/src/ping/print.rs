@@ -282,7 +282,7 @@ pub fn run(run: &Run, out: &mut dyn Write) -> fmt::Result {
     let samples = rtt.map_or(&[][..], |series| &series.samples);
     for (index, sample) in samples.iter().enumerate() {
         let line = Reply {
-            stamp: sample.at,
+            stamp: sample.time(),
             bytes: size.unwrap_or(56) + 8,
             from: address.as_deref().unwrap_or(&host),
             sequence: (index as u16).wrapping_add(1),

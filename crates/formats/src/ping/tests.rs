@@ -94,7 +94,7 @@ fn iputils_as_debian_has_it() {
     );
     check(sample!("no-answer"), "packets_sent 3; packets_received 0; loss 1; duration 0.654");
     assert_eq!(one(sample!("adaptive")).series[0].samples.len(), 50);
-    let stamps: Vec<_> = one(sample!("timestamps")).series[0].samples.iter().map(|s| s.at).collect();
+    let stamps: Vec<_> = one(sample!("timestamps")).series[0].samples.iter().map(|s| s.time()).collect();
     assert_eq!(stamps[0], Some(0.0));
     assert!((stamps[2].unwrap() - 0.406393).abs() < 1e-5);
     assert_eq!(

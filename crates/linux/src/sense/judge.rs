@@ -248,11 +248,7 @@ fn counters(before: &Snapshot, after: &Snapshot, elapsed: Duration, sensed: &mut
                     if !of.is_empty() {
                         params.insert("of".to_owned(), of.as_str().into());
                     }
-                    sensed.series.push(plain(
-                        COUNTER,
-                        params,
-                        vec![Sample { at: None, value: grown as f64 }],
-                    ));
+                    sensed.series.push(plain(COUNTER, params, vec![Sample::of(grown as f64)]));
                 }
                 (*old, *new)
             }
@@ -369,7 +365,7 @@ fn cpu(before: &Snapshot, after: &Snapshot, tolerate: Tolerance, sensed: &mut Se
     hold(unseen, &UNSEEN, "programs that can't be seen from here used", "other programs used the CPUs");
     if total >= FEWEST_TICKS {
         let value = share_of(used.foreign, total);
-        sensed.series.push(plain(CPU_FOREIGN, Params::new(), vec![Sample { at: None, value }]));
+        sensed.series.push(plain(CPU_FOREIGN, Params::new(), vec![Sample::of(value)]));
     }
 }
 

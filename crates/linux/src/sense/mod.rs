@@ -161,13 +161,13 @@ fn series(before: &Snapshot, ticks: &[Tick]) -> Vec<Series> {
             let passed = now.since(earlier);
             // A last look right after the one before it has nothing to divide.
             if passed.total() >= 10 {
-                busy.push(Sample { at: at(tick), value: passed.busy_share() });
+                busy.push(Sample::new(at(tick), passed.busy_share()));
             }
         }
         earlier.clone_from(&tick.cpu);
     }
     let pick = |pick: fn(&Tick) -> Option<f64>| -> Vec<Sample> {
-        ticks.iter().filter_map(|tick| Some(Sample { at: at(tick), value: pick(tick)? })).collect()
+        ticks.iter().filter_map(|tick| Some(Sample::new(at(tick), pick(tick)?))).collect()
     };
     let mut hot = Params::new();
     if let Ok(Some(sensor)) = &before.hottest {

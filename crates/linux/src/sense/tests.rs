@@ -232,7 +232,7 @@ fn series_have_times_and_stay_unique() {
     let found = series(&snapshot, &[tick(1, 50, 150), tick(2, 200, 200), tick(2, 201, 200)]);
     assert_eq!(found.len(), 2);
     assert_eq!((found[0].metric.name.as_ref(), found[0].values()), ("cpu_busy", vec![0.25, 0.75]));
-    assert_eq!(found[1].samples[1], Sample { at: Some(2.0), value: 52.0 });
+    assert_eq!(found[1].samples[1], Sample::at(2.0, 52.0));
     assert!(found.iter().all(|series| series.headline.is_none()));
 }
 

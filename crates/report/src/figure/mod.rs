@@ -406,7 +406,7 @@ impl Seat<'_> {
         let timed = |series: &Series| {
             series.headline.is_none()
                 && series.samples.len() > 1
-                && series.samples.iter().all(|sample| sample.at.is_some())
+                && series.samples.iter().all(|sample| sample.time().is_some())
         };
         let lines: Vec<Line> = self
             .series(topic, timed)
@@ -415,7 +415,7 @@ impl Seat<'_> {
                 let points: Vec<(f64, f64)> = series
                     .samples
                     .iter()
-                    .filter_map(|sample| Some((sample.at?, sample.value)))
+                    .filter_map(|sample| Some((sample.time()?, sample.value)))
                     .filter(|(at, value)| at.is_finite() && value.is_finite())
                     .collect();
                 (!points.is_empty()).then(|| Line {

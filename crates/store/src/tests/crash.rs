@@ -269,7 +269,7 @@ mod slow {
             measured.series[0].samples = (0..5_000)
                 .map(|_| {
                     noise = noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                    Sample { at: None, value: (noise >> 11) as f64 * 1e-7 }
+                    Sample::of((noise >> 11) as f64 * 1e-7)
                 })
                 .collect();
             let started = match store.start_run(id, schedule()[0], 0.0) {

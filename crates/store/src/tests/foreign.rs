@@ -22,7 +22,7 @@ fn older_versions_open() {
     let measured = loaded.records[0].run.as_ref().unwrap();
     let values: Vec<_> = measured.series.iter().map(Series::values).collect();
     assert_eq!(values, [vec![1e9, 5e8, 1e9 / 3.0], vec![]]);
-    assert_eq!(measured.series[0].samples[2].at, Some(2.0 * 0.1));
+    assert_eq!(measured.series[0].samples[2].time(), Some(2.0 * 0.1));
     assert_eq!(measured.hosts["server"].number("net.eth0.rx"), Some(3.0));
     assert_eq!(measured.hosts["client"].text("cpu.model"), Some("A \"CPU\""));
     assert_eq!(loaded.records[1].state, State::Failed);

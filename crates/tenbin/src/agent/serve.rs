@@ -302,7 +302,8 @@ fn drop_no_numbers(measured: &mut Measured) {
         series.samples.retain(|sample| sample.value.is_finite());
         series.reported.retain(|_, figure| figure.is_finite());
         for sample in &mut series.samples {
-            sample.at = sample.at.filter(|at| at.is_finite());
+            *sample =
+                tenbin_core::sample::Sample::new(sample.time().filter(|at| at.is_finite()), sample.value);
         }
         let lost = before - series.samples.len();
         if lost > 0 {
@@ -426,7 +427,7 @@ mod tests {
     fn values_that_json_lacks_do_not_break_the_link() {
         let reply = measure(&SysRoot::live(), None, Recorder::default(), |rec| {
             let samples = [(Some(f64::NAN), 1.0), (Some(2.0), f64::NAN), (None, f64::INFINITY)];
-            let samples = samples.map(|(at, value)| Sample { at, value });
+            let samples = samples.map(|(at, value)| Sample::new(at, value));
             rec.headline(&THROUGHPUT, &Params::new(), Reduce::Total, samples);
             Ok(())
         });
@@ -434,7 +435,7 @@ mod tests {
         protocol::write(&mut bytes, &Numbered { id: 1, body: reply }).unwrap();
         let read = protocol::read::<Numbered<Reply>>(&mut bytes.as_slice()).unwrap().unwrap().body;
         let Reply::Measured(measured) = read else { panic!("{read:?}") };
-        assert_eq!(measured.series[0].samples, [Sample { at: None, value: 1.0 }]);
+        assert_eq!(measured.series[0].samples, [Sample::of(1.0)]);
         assert_eq!(measured.caveats[0].text, "2 of 3 values of throughput are no finite numbers");
     }
 

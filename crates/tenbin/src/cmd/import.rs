@@ -156,7 +156,9 @@ impl tenbin_formats::RunSink for Labelled<'_, '_> {
         }
         // JSON has no words for them, and no tool means them.
         for series in &mut run.series {
-            series.samples.retain(|sample| sample.value.is_finite() && sample.at.is_none_or(f64::is_finite));
+            series
+                .samples
+                .retain(|sample| sample.value.is_finite() && sample.time().is_none_or(f64::is_finite));
             series.reported.retain(|_, value| value.is_finite());
         }
         self.intake.runs.push(run);

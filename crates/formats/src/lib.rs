@@ -10,6 +10,7 @@ use tenbin_core::run::Run;
 pub mod clean;
 pub mod crystaldiskmark;
 pub mod fping;
+pub mod iozone;
 pub mod iperf3;
 pub mod ipmitool;
 pub mod kdiskmark;
@@ -78,6 +79,7 @@ pub const HEAD: usize = 1 << 16;
 pub static FORMATS: &[&dyn Format] = &[
     &crystaldiskmark::CrystalDiskMark,
     &fping::Fping,
+    &iozone::Iozone,
     &iperf3::Iperf3,
     &ipmitool::Ipmitool,
     &kdiskmark::KDiskMark,
@@ -85,7 +87,8 @@ pub static FORMATS: &[&dyn Format] = &[
 ];
 
 /// Every table that is imitated.
-pub static VIEWS: &[&dyn View] = &[&crystaldiskmark::CrystalDiskMark, &ipmitool::Ipmitool, &ping::Ping];
+pub static VIEWS: &[&dyn View] =
+    &[&crystaldiskmark::CrystalDiskMark, &iozone::Iozone, &ipmitool::Ipmitool, &ping::Ping];
 
 /// The format that recognises a file which begins with `head`.
 pub fn recognise(head: &[u8]) -> Option<&'static dyn Format> {

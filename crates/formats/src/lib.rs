@@ -11,6 +11,7 @@ pub mod clean;
 pub mod crystaldiskmark;
 pub mod fping;
 pub mod iozone;
+pub mod iperf2;
 pub mod iperf3;
 pub mod ipmitool;
 pub mod kdiskmark;
@@ -80,6 +81,7 @@ pub static FORMATS: &[&dyn Format] = &[
     &crystaldiskmark::CrystalDiskMark,
     &fping::Fping,
     &iozone::Iozone,
+    &iperf2::Iperf2,
     &iperf3::Iperf3,
     &ipmitool::Ipmitool,
     &kdiskmark::KDiskMark,

@@ -3,19 +3,21 @@
 
 use std::net::IpAddr;
 
-use serde_json::Value;
+use super::figures::{self, Counts, Spread};
+use super::json;
+use super::reply::{self, Reply};
 
 /// A line that was understood.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Line {
+pub enum Line<'a> {
     /// The first line of a run.
     Header(Header),
     /// An answer.
-    Reply(Reply),
+    Reply(Reply<'a>),
     /// A request to which there is no answer (yet). No value, no error.
     Silence,
     /// An ICMP error or an error of the own host; the text as printed.
-    Refusal(String),
+    Refusal(&'a str),
     /// `--- host ping statistics ---` or its Windows sister.
     Statistics {
         /// Printed by Windows.
@@ -25,7 +27,13 @@ pub enum Line {
     Counts(Counts),
     /// Round trips in seconds.
     Spread(Spread),
-    /// Decoration: blank lines, `^C`, dots of a flood, dumps of IP headers.
+    /// Windows breaks the line before the share of lost packets in some languages.
+    Share(f64),
+    /// Likewise, within the counts: one or two of the three.
+    Part(Vec<u64>),
+    /// What `ping -V` prints.
+    Version(&'a str),
+    /// Decoration: blank lines, `^C`, dots of a flood, dumps of IP headers, recorded routes.
     Noise,
     /// A dump of an IP header follows in the next line.
     Dump,
@@ -36,7 +44,7 @@ pub enum Line {
 pub enum Dialect {
     /// Linux.
     Iputils,
-    /// macOS, the BSDs, BusyBox.
+    /// macOS, the BSDs, BusyBox, GNU inetutils.
     Bsd,
     /// Windows.
     Windows,
@@ -55,333 +63,246 @@ pub struct Header {
     pub size: Option<u64>,
 }
 
-/// An answer.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Reply {
-    /// Seconds since 1970, with ping -D.
-    pub at: Option<f64>,
-    /// The round trip in seconds; `None` where the payload has no room for a timestamp.
-    pub seconds: Option<f64>,
-    /// The last digit printed, in seconds.
-    pub digit: f64,
-    /// Windows prints `time<1ms`: shorter than `seconds`, by how much is not known.
-    pub below: bool,
-    /// Not the first answer to its request.
-    pub duplicate: bool,
-    /// Time to live or hop limit.
-    pub ttl: Option<u64>,
-    /// With Windows' `TTL=`.
-    pub windows: bool,
-}
-
-/// Packets sent and received.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Counts {
-    /// Requests.
-    pub sent: u64,
-    /// First answers.
-    pub received: u64,
-    /// Requests without an answer; only Windows prints them.
-    pub lost: Option<u64>,
-    /// Further answers.
-    pub duplicates: u64,
-    /// ICMP and local errors.
-    pub errors: u64,
-    /// The printed share of lost packets, as a ratio.
-    pub loss: Option<f64>,
-    /// Wall time in seconds.
-    pub duration: Option<f64>,
-}
-
-/// Figures of the round trips as printed, in seconds.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Spread {
-    /// The shortest.
-    pub min: Option<f64>,
-    /// The mean.
-    pub mean: Option<f64>,
-    /// The longest.
-    pub max: Option<f64>,
-    /// The deviation: of the population.
-    pub sd: Option<f64>,
-}
-
 /// Whether only ping writes such a line.
 pub fn is_ping(text: &str) -> bool {
     let text = text.trim();
     let (_, rest) = stamp(text);
-    match read(text) {
+    match read(text, true) {
         Some(Line::Header(header)) => header.dialect != Dialect::Windows || rest.starts_with("Pinging "),
-        Some(Line::Reply(reply)) => reply.windows || rest.contains("icmp_") || rest.contains(" seq="),
-        Some(Line::Statistics { .. }) => true,
+        Some(Line::Reply(reply)) if reply.windows => reply.ttl.is_some() || rest.starts_with("Reply from "),
+        Some(Line::Reply(_)) => rest.starts_with(|c: char| c.is_alphanumeric() || c == '{'),
+        Some(Line::Statistics { .. } | Line::Version(_)) => true,
         Some(Line::Counts(_)) => rest.starts_with('{') || rest.contains("packets transmitted"),
-        Some(Line::Refusal(_)) => rest.starts_with("ping: ") || rest.contains("icmp_seq="),
+        Some(Line::Spread(_)) => rest.starts_with("rtt ") || rest.starts_with("round-trip "),
+        Some(Line::Refusal(_)) => {
+            rest.starts_with("ping: ")
+                || rest.starts_with("Ping request could not find host ")
+                || rest.contains("icmp_seq=")
+        }
         _ => false,
     }
 }
 
-/// What `text` is; `None` for anything else.
-pub fn read(text: &str) -> Option<Line> {
-    let (at, text) = stamp(text.trim());
+/// What `text` is; `None` for anything else. `whole`: its end was seen.
+pub fn read(text: &str, whole: bool) -> Option<Line<'_>> {
+    // Recorded routes stand behind a tabulator.
+    if text.starts_with('\t') {
+        return Some(Line::Noise);
+    }
+    read_plain(text, whole).or_else(|| {
+        // Behind something of the user's own, such as the output of `date`.
+        const BEGINNINGS: &[&str] = &[
+            "PING ",
+            "--- ",
+            "rtt min/",
+            "round-trip min/",
+            "no answer yet",
+            "Request timeout for",
+            "From ",
+        ];
+        let at = BEGINNINGS.iter().find_map(|beginning| text.find(beginning)).or_else(|| {
+            let (before, _) = text.split_once(" packets transmitted, ")?;
+            Some(before.trim_end_matches(|c: char| c.is_ascii_digit()).len())
+        })?;
+        (at > 0).then(|| read_plain(text.get(at..)?, whole)).flatten()
+    })
+}
+
+fn read_plain(text: &str, whole: bool) -> Option<Line<'_>> {
+    // A bell stands behind the replies of ping -a.
+    let (at, text) = stamp(text.trim_matches(|c: char| c.is_whitespace() || c == '\u{7}'));
     if is_noise(text) {
         return Some(Line::Noise);
     }
-    if text.starts_with('{') {
-        return json(text);
+    let text_of_json = text.strip_prefix("(DUP!)").unwrap_or(text).trim_start();
+    if text_of_json.starts_with('{') {
+        return json::read(text_of_json, at, text.starts_with('('));
     }
-    if text.starts_with("Vr HL TOS") {
+    if text.starts_with("Vr HL TOS") || text == "IP Hdr Dump:" {
         return Some(Line::Dump);
     }
-    let silent = ["no answer yet", "Request timeout for", "Request timed out"];
-    if silent.iter().any(|words| text.starts_with(words)) {
+    if text.starts_with("Request timed out") {
         return Some(Line::Silence);
     }
     header(text)
         .map(Line::Header)
         .or_else(|| statistics(text))
-        .or_else(|| unix_reply(text, at).or_else(|| windows_reply(text)).map(Line::Reply))
+        .or_else(|| reply::read(text, at, whole).map(Line::Reply))
         .or_else(|| refusal(text))
-        .or_else(|| unix_spread(text).or_else(|| windows_spread(text)).map(Line::Spread))
-        .or_else(|| windows_counts(text).or_else(|| unix_counts(text)).map(Line::Counts))
+        .or_else(|| version(text))
+        .or_else(|| {
+            figures::unix_spread(text, whole).or_else(|| figures::windows_spread(text)).map(Line::Spread)
+        })
+        .or_else(|| figures::windows_counts(text).or_else(|| figures::unix_counts(text)).map(Line::Counts))
+        .or_else(|| figures::lone_share(text).map(Line::Share))
+        .or_else(|| figures::windows_part(text).map(Line::Part))
 }
 
 /// The timestamp of ping -D and what follows it.
-fn stamp(text: &str) -> (Option<f64>, &str) {
+pub fn stamp(text: &str) -> (Option<f64>, &str) {
     let inside = text.strip_prefix('[').and_then(|rest| rest.split_once("] "));
-    match inside.and_then(|(stamp, rest)| Some((stamp.parse().ok()?, rest))) {
+    match inside.and_then(|(stamp, rest)| Some((stamp.parse().ok().filter(|at: &f64| at.is_finite())?, rest)))
+    {
         Some((at, rest)) => (Some(at), rest),
         None => (None, text),
     }
 }
 
 fn is_noise(text: &str) -> bool {
+    const BEGINNINGS: &[&str] = &[
+        "pipe ",
+        "ipg/ewma ",
+        "PATTERN: ",
+        "RR: ",
+        "TS: ",
+        "NOP",
+        "icmp_otime = ",
+        "icmp_rtime = ",
+        "icmp_ttime = ",
+        "ICMP: type ",
+        "ping: sock4.fd: ",
+        "ai->ai_family: ",
+    ];
     let flood = |c: char| matches!(c, '.' | ' ' | '\u{8}' | 'E');
-    text.is_empty() || text == "^C" || text.chars().all(flood) || text.starts_with("pipe ")
+    text == "^C"
+        || text == "Control-C"
+        || text.chars().all(flood)
+        || BEGINNINGS.iter().any(|beginning| text.starts_with(beginning))
+        // The bytes of a reply stand on a line of their own in Japanese.
+        || text.ends_with("データ長(byte)")
+        || text.strip_prefix('#').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+        || is_status(text)
+        || is_date(text)
+}
+
+/// `2/2 packets, 0% loss, min/avg/ewma/max = ...`, on SIGQUIT: figures on the way.
+fn is_status(text: &str) -> bool {
+    let (counts, rest) = text.split_once(' ').unwrap_or((text, ""));
+    let number = |digits: &str| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+    counts.split_once('/').is_some_and(|(a, b)| number(a) && number(b)) && rest.contains('%')
+}
+
+/// `Tue Jan  2 03:04:05 CET 2024`, as `date` prints it, with or without a colon.
+fn is_date(text: &str) -> bool {
+    let is_day = |day: &&str| text.starts_with(*day);
+    let clock = |word: &str| word.len() == 8 && word.matches(':').count() == 2;
+    text.len() < 40
+        && ["Mon ", "Tue ", "Wed ", "Thu ", "Fri ", "Sat ", "Sun "].iter().any(is_day)
+        && text.split(' ').any(clock)
 }
 
 fn header(text: &str) -> Option<Header> {
     if let Some(rest) = text.strip_prefix("PING6(") {
         let (sizes, rest) = rest.split_once(')')?;
         let (_, address) = rest.rsplit_once("--> ")?;
-        let size = sizes.rsplit('+').next().and_then(|last| integers(last).next());
+        let size = sizes.rsplit('+').next().and_then(|last| figures::integers(last).next());
         let (host, address) = (address.to_owned(), Some(address.to_owned()));
         return Some(Header { dialect: Dialect::Bsd, host, address, size });
     }
-    if let Some(rest) = text.strip_prefix("PING ") {
-        let (host, rest) = rest.split_once('(')?;
-        let (address, rest) = rest.split_once(')')?;
-        let dialect = if rest.starts_with(": ") { Dialect::Bsd } else { Dialect::Iputils };
-        let rest = rest.rsplit(": ").next().unwrap_or(rest);
-        let size = integers(rest).next();
-        let (host, address) = (host.trim().to_owned(), Some(address.to_owned()));
-        return Some(Header { dialect, host, address, size });
+    let unix = ["PING ", "ПІНГ ", "Ping "].iter().find_map(|word| text.strip_prefix(word));
+    if let Some(header) = unix.and_then(unix_header) {
+        return Some(header);
     }
     // Windows: an address and a number of bytes, in words of some language, up to a colon.
-    let line = text.strip_suffix(':')?;
-    let size = line.split([' ', '\u{a0}']).find_map(|word| word.parse().ok())?;
+    let line = text.strip_suffix([':', '：'])?;
+    let size = line.split(|c: char| c.is_whitespace() || c == '(').find_map(|word| word.parse().ok());
+    // Chinese has no blanks around the number.
+    let size = size.or_else(|| {
+        let (_, behind) = line.rsplit_once(address(line)?)?;
+        figures::integers(behind).next()
+    })?;
     let address = address(line)?.to_owned();
     let bracketed = line.split_once('[').and_then(|(before, _)| before.split_whitespace().last());
     let host = bracketed.unwrap_or(&address).to_owned();
     Some(Header { dialect: Dialect::Windows, host, address: Some(address), size: Some(size) })
 }
 
-fn statistics(text: &str) -> Option<Line> {
-    let unix = text.strip_prefix("--- ").and_then(|rest| rest.strip_suffix(" ---"));
-    if unix.is_some_and(|inside| inside.contains("ping")) {
+/// `host (address) 56(84) bytes of data.` after the first word.
+fn unix_header(text: &str) -> Option<Header> {
+    let size_of = |rest: &str| {
+        let rest = rest.rsplit(": ").next().unwrap_or(rest);
+        rest.split_whitespace().find_map(|word| word.split('(').next()?.parse().ok())
+    };
+    let Some((host, rest)) = text.split_once('(') else {
+        // Solaris: `host: 56 data bytes`.
+        let (host, rest) = text.split_once(": ")?;
+        let size = rest.strip_suffix(" data bytes")?.parse().ok();
+        return Some(Header { dialect: Dialect::Bsd, host: host.to_owned(), address: None, size });
+    };
+    let (address, rest) = rest.split_once(')')?;
+    address.split('%').next()?.parse::<IpAddr>().ok()?;
+    let dialect = if rest.starts_with(':') { Dialect::Bsd } else { Dialect::Iputils };
+    let host = host.trim().trim_end_matches(':').to_owned();
+    Some(Header { dialect, host, address: Some(address.to_owned()), size: size_of(rest) })
+}
+
+fn statistics(text: &str) -> Option<Line<'_>> {
+    // Dots of a flood may stand before it.
+    let text = text.trim_start_matches(['.', ' ', '\u{8}']);
+    let ping = |text: &str| ["ping", "пінг", "პინგ"].iter().any(|word| text.to_lowercase().contains(word));
+    let dashes = |text: &str| text.starts_with("--") && text.ends_with("--");
+    if dashes(text) && ping(text) {
         return Some(Line::Statistics { windows: false });
     }
-    let windows = text.ends_with(':') && (text.contains("Ping") || text.contains("ping"));
+    let windows = text.ends_with([':', '：']) && text.len() < 200 && ping(text) && address(text).is_some();
     (windows && !text.starts_with("ping:")).then_some(Line::Statistics { windows: true })
 }
 
-fn unix_reply(text: &str, at: Option<f64>) -> Option<Reply> {
-    let marks = ["icmp_seq=", "icmp_req=", " seq="];
-    let rest = marks.iter().find_map(|mark| text.split_once(mark)).map(|(_, rest)| rest)?;
-    if text.starts_with("From ") {
-        return None;
-    }
-    let rest = rest.trim_start_matches(|c: char| c.is_ascii_digit());
-    let after = ["ttl=", "hlim="].iter().find_map(|mark| rest.split_once(mark)).map(|(_, rest)| rest);
-    let ttl = after.and_then(|rest| integers(rest).next());
-    let rest = after.map_or(rest, |rest| rest.trim_start_matches(|c: char| c.is_ascii_digit())).trim();
-    let marked =
-        |rest: &str| rest.split_whitespace().all(|word| word.starts_with('(') || word.ends_with(')'));
-    let duplicate = rest.contains("(DUP!)");
-    let Some((_, time)) = rest.split_once('=') else {
-        // Too small a payload for a time: nothing else may follow.
-        return (after.is_some() && marked(rest)).then_some(Reply {
-            at,
-            seconds: None,
-            digit: 0.0,
-            below: false,
-            duplicate,
-            ttl,
-            windows: false,
-        });
-    };
-    let (number, digit, rest) = milliseconds(time)?;
-    // The unit in whatever language, then marks in parentheses. Anything else is another program's.
-    let unit = rest.trim_start();
-    let rest = unit.trim_start_matches(|c: char| c.is_alphabetic() || c == 'ー');
-    if unit.len() == rest.len() || !marked(rest) {
-        return None;
-    }
-    Some(Reply { at, seconds: Some(number), digit, below: false, duplicate, ttl, windows: false })
+/// `ping utility, iputils-s20180629`, `ping from iputils 20221126`, `ping (GNU inetutils) 2.4`
+fn version(text: &str) -> Option<Line<'_>> {
+    let version = ["ping utility, iputils-", "ping6 utility, iputils-", "ping from iputils "]
+        .iter()
+        .find_map(|words| text.strip_prefix(words));
+    let inetutils = text.strip_prefix("ping (GNU inetutils) ").map(|_| text);
+    version.or(inetutils).map(|version| Line::Version(version.trim()))
 }
 
-fn windows_reply(text: &str) -> Option<Reply> {
-    let (before, ttl) = match text.split_once("TTL=") {
-        Some((before, ttl)) => (before, integers(ttl).next()),
-        // IPv6 has no TTL= at the end.
-        None => (text.contains(": ").then_some(text).filter(|text| address(text).is_some())?, None),
-    };
-    let (number, below) = valued(before).find_map(|(sign, number, rest)| {
-        rest.trim_start().starts_with("ms").then_some((number, sign == '<'))
-    })?;
-    // Unlike a line of statistics, which has three of them.
-    if valued(before).filter(|(_, _, rest)| rest.trim_start().starts_with("ms")).count() > 1 {
-        return None;
-    }
-    let seconds = Some(number as f64 / 1e3);
-    Some(Reply { at: None, seconds, digit: 1e-3, below, duplicate: false, ttl, windows: true })
-}
-
-fn refusal(text: &str) -> Option<Line> {
+fn refusal(text: &str) -> Option<Line<'_>> {
     const BSD: &[&str] = &[
         "Destination ",
+        "Dest Unreachable",
         "Time to live exceeded",
         "Time exceeded",
         "frag needed",
-        "Redirect ",
+        "Frag",
+        "Redirect",
         "Source Quench",
         "Communication prohibited",
         "Parameter problem",
         "Packet too big",
     ];
-    let own = text.starts_with("ping: ") || text.starts_with("ping6: ");
-    let unix = text.starts_with("From ") && (text.contains("icmp_seq") || text.contains(": "));
+    const OWN: &[&str] = &[
+        "ping: ",
+        "ping6: ",
+        "connect: ",
+        "PING: transmit failed",
+        "General failure",
+        "Ping request could not find host ",
+        "Warning: time of day goes back",
+        "wrong data byte ",
+        "wrong total length ",
+    ];
+    let own = OWN.iter().any(|words| text.starts_with(words));
+    let from = text.starts_with("From ") && (text.contains("icmp_seq") || text.contains(": "));
     let said = text.split_once(" bytes from ").and_then(|(_, rest)| rest.split_once(": "));
     let bsd = said.is_some_and(|(_, said)| BSD.iter().any(|words| said.starts_with(words)));
-    (own || unix || bsd).then(|| Line::Refusal(text.to_owned()))
-}
-
-fn unix_spread(text: &str) -> Option<Spread> {
-    let (names, figures) = text.split_once(" = ")?;
-    if names.matches('/').count() < 2 {
+    if own || from || bsd {
+        return Some(Line::Refusal(text));
+    }
+    // In other languages: a request's number with a host before it and a reason behind, or just the number of one
+    // that is still without an answer.
+    let at = text.find("icmp_s").or_else(|| text.find("pořadí="))?;
+    let (before, _) = text.split_at_checked(at)?;
+    // An answer begins with its size.
+    if text.split(' ').next().is_some_and(|word| word.parse::<u64>().is_ok()) {
         return None;
     }
-    let mut figures = figures.split('/').map(|figure| milliseconds(figure).map(|(seconds, _, _)| seconds));
-    let mut next = || figures.next().flatten();
-    let (min, mean, max) = (next()?, next()?, next()?);
-    let sd = next();
-    Some(Spread { min: Some(min), mean: Some(mean), max: Some(max), sd })
-}
-
-fn windows_spread(text: &str) -> Option<Spread> {
-    let figures: Vec<f64> = valued(text)
-        .filter(|(sign, _, rest)| *sign == '=' && rest.trim_start().starts_with("ms"))
-        .map(|(_, number, _)| number as f64 / 1e3)
-        .collect();
-    let [min, max, mean] = figures[..] else { return None };
-    Some(Spread { min: Some(min), mean: Some(mean), max: Some(max), sd: None })
-}
-
-fn unix_counts(text: &str) -> Option<Counts> {
-    let mut parts = text.split(", ");
-    let first = integers(parts.next()?).next()?;
-    let mut counts = Counts { sent: first, received: integers(parts.next()?).next()?, ..Counts::default() };
-    for part in parts {
-        let number = integers(part).next();
-        if part.contains('%') {
-            counts.loss = share(part);
-        } else if part.contains("dup") {
-            counts.duplicates = number?;
-        } else if part.contains("err") {
-            counts.errors = number?;
-        } else if counts.loss.is_some() && !part.starts_with('+') {
-            counts.duration = number.map(|ms| ms as f64 / 1e3);
-        }
+    let is_reply = text.matches('=').count() > 1;
+    match address(before) {
+        _ if is_reply => None,
+        Some(_) => Some(Line::Refusal(text)),
+        None => Some(Line::Silence),
     }
-    counts.loss.is_some().then_some(counts)
-}
-
-fn windows_counts(text: &str) -> Option<Counts> {
-    let figures: Vec<u64> =
-        valued(text).filter(|(sign, _, _)| *sign == '=').map(|(_, number, _)| number).collect();
-    let [sent, received, lost] = figures[..] else { return None };
-    if received.checked_add(lost) != Some(sent) {
-        return None;
-    }
-    Some(Counts { sent, received, lost: Some(lost), loss: share(text), ..Counts::default() })
-}
-
-/// The number before the first `%`, as a ratio.
-fn share(text: &str) -> Option<f64> {
-    let (before, _) = text.split_once('%')?;
-    let other = before.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    before[other.len()..].parse::<f64>().ok().map(|percent| percent / 100.0)
-}
-
-/// The lines of ping -j.
-fn json(text: &str) -> Option<Line> {
-    let value: Value = serde_json::from_str(text).ok()?;
-    let number = |value: &Value| match value {
-        Value::String(text) => text.parse().ok(),
-        other => other.as_f64(),
-    };
-    let count = |key: &str| value.get(key).and_then(Value::as_u64);
-    if let Some(sent) = count("transmitted") {
-        return Some(Line::Counts(Counts {
-            sent,
-            received: count("received")?,
-            lost: None,
-            duplicates: count("duplicates").unwrap_or(0),
-            errors: count("errors").unwrap_or(0),
-            loss: value.get("loss").and_then(number).map(|percent| percent / 100.0),
-            duration: count("time").map(|ms| ms as f64 / 1e3),
-        }));
-    }
-    value.get("seq")?;
-    value.get("host")?;
-    let seconds = value.get("time").and_then(number).map(|ms| ms / 1e3);
-    let duplicate = value.get("dup").and_then(Value::as_bool).unwrap_or(false);
-    let ttl = count("ttl");
-    Some(Line::Reply(Reply { at: None, seconds, digit: 1e-6, below: false, duplicate, ttl, windows: false }))
-}
-
-/// The figures that a summary of ping -j has in the same line as the counts.
-pub fn json_spread(text: &str) -> Option<Spread> {
-    let value: Value = serde_json::from_str(text.trim()).ok()?;
-    let rtt = value.get("rtt")?;
-    let figure = |key: &str| match rtt.get(key)? {
-        Value::String(text) => text.parse::<f64>().ok().map(|ms| ms / 1e3),
-        other => other.as_f64().map(|ms| ms / 1e3),
-    };
-    Some(Spread { min: figure("min"), mean: figure("avg"), max: figure("max"), sd: figure("mdev") })
-}
-
-/// A number of milliseconds at the start of `text`: seconds, the last printed digit in seconds, the rest.
-fn milliseconds(text: &str) -> Option<(f64, f64, &str)> {
-    let text = text.trim_start();
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let (number, rest) = text.split_at(end);
-    let decimals = number.split_once('.').map_or(0, |(_, decimals)| decimals.len());
-    let value: f64 = number.parse().ok()?;
-    Some((value / 1e3, 1e-3 * 10_f64.powi(-(decimals.min(12) as i32)), rest))
-}
-
-/// All whole numbers in `text`.
-fn integers(text: &str) -> impl Iterator<Item = u64> {
-    text.split(|c: char| !c.is_ascii_digit()).filter_map(|digits| digits.parse().ok())
-}
-
-/// All whole numbers after `=` or `<`, with the sign before and the text after.
-fn valued(text: &str) -> impl Iterator<Item = (char, u64, &str)> {
-    text.match_indices(['=', '<']).filter_map(|(at, sign)| {
-        let rest = text[at + sign.len()..].trim_start();
-        let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-        Some((sign.chars().next()?, rest[..end].parse().ok()?, &rest[end..]))
-    })
 }
 
 /// The first IP address in `text`.

@@ -1,7 +1,8 @@
-//! ping: iputils (any age and language), macOS and the BSDs, Windows (any language), BusyBox.
+//! ping: iputils (any age and language), macOS and the BSDs, Windows (any language), BusyBox, GNU inetutils.
 //!
-//! Printed as Debian's iputils 20221126 does, to the letter; `print` has the lines, `parse` reads them all.
-//! Round trips are full ones, in whole microseconds at best. Duplicates are no samples.
+//! Printed as Debian's iputils 20221126 does, to the letter; `print` has the lines. Read by `parse`: it asks `line` what
+//! a line is and hands it to the `log` it belongs to. Round trips are full ones, in whole microseconds at best.
+//! Duplicates are no samples, whether they are marked or not.
 
 use std::fmt;
 use std::io::BufRead;
@@ -10,9 +11,16 @@ use tenbin_core::run::Run;
 
 use crate::{Format, ParseError, RunSink, View};
 
+mod caveats;
+mod figures;
+mod json;
 mod line;
+mod log;
+mod mdev;
 mod parse;
 pub mod print;
+mod reply;
+mod seen;
 
 /// The format and the view.
 pub struct Ping;

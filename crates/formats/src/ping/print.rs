@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use tenbin_core::metric::{DUPLICATES, DURATION, Metric, PACKETS_RECEIVED, PACKETS_SENT, RTT};
 use tenbin_core::run::Run;
-use tenbin_core::stats::order::percentile;
+use tenbin_core::stats::order::{bears_percentile, percentile};
 
 /// `PING host (address) 56(84) bytes of data.`; `bound` is the own address where one was asked for.
 pub fn header(
@@ -194,15 +194,12 @@ pub fn moving_average(seconds: &[f64]) -> Option<f64> {
     Some(rest.iter().fold(*first, |average, next| average + (next - average) / 8.0))
 }
 
-/// A line that ping does not have: percentiles, as many as the samples carry.
+/// A line that ping does not have: percentiles, as many as the samples bear.
 pub fn percentiles(out: &mut dyn Write, seconds: &[f64]) -> fmt::Result {
     let n = seconds.len();
-    // A percentile that lies beyond the last but one sample is the maximum again.
-    let carried =
-        [(50.0, 2), (90.0, 10), (99.0, 100), (99.9, 1000)].into_iter().filter(|(_, least)| n >= *least);
-    let figures: Vec<String> = carried
-        .filter_map(|(p, _)| Some(format!("p{p} {} ms", millis(percentile(seconds, p / 100.0)?))))
-        .collect();
+    let borne = [50.0, 90.0, 99.0, 99.9].into_iter().filter(|p| bears_percentile(n, p / 100.0));
+    let figures: Vec<String> =
+        borne.filter_map(|p| Some(format!("p{p} {} ms", millis(percentile(seconds, p / 100.0)?)))).collect();
     if figures.is_empty() { Ok(()) } else { writeln!(out, "percentiles: {} (n={n})", figures.join(", ")) }
 }
 

@@ -7,9 +7,24 @@ use super::*;
 
 macro_rules! sample {
     ($name:literal) => {
-        include_str!(concat!("../../../../testdata/ping/iputils-20221126-debian12-", $name, ".txt"))
+        include_str!(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../testdata/ping/iputils-20221126-debian12-",
+            $name,
+            ".txt"
+        ))
     };
 }
+
+macro_rules! log {
+    ($name:literal) => {
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/ping/", $name, ".txt"))
+    };
+}
+
+mod company;
+mod languages;
+mod tools;
 
 fn read(text: &str) -> Result<Vec<Run>, String> {
     let mut runs = Vec::new();
@@ -56,7 +71,7 @@ fn iputils_as_debian_has_it() {
     );
     check(
         sample!("quiet"),
-        "rtt  28 33 42 3; packets_sent 20; packets_received 20; loss 0; duration 0.321; summary-only",
+        "rtt  28 33 42 3; packets_sent 20; packets_received 20; loss 0; duration 0.321; summary-only; note",
     );
     check(
         sample!("ipv6"),
@@ -72,7 +87,7 @@ fn iputils_as_debian_has_it() {
     );
     check(
         sample!("flood"),
-        "rtt  2 3 47 3; packets_sent 200; packets_received 200; loss 0; duration 0.002; summary-only",
+        "rtt  2 3 47 3; packets_sent 200; packets_received 200; loss 0; duration 0.002; summary-only; note",
     );
     check(
         sample!("unreachable"),
@@ -377,8 +392,10 @@ fn figures_of_our_own() {
         assert!(read(&out).is_err());
     };
     check(1, "");
-    check(3, "percentiles: p50 0.002 ms (n=3)\n");
-    check(101, "percentiles: p50 0.051 ms, p90 0.091 ms, p99 0.100 ms (n=101)\n");
+    check(19, "");
+    check(21, "percentiles: p50 0.011 ms (n=21)\n");
+    check(101, "percentiles: p50 0.051 ms, p90 0.091 ms (n=101)\n");
+    check(1001, "percentiles: p50 0.501 ms, p90 0.901 ms, p99 0.991 ms (n=1001)\n");
     assert_eq!(print::moving_average(&[8.0, 16.0]), Some(9.0));
     assert_eq!(print::moving_average(&[]), None);
 }

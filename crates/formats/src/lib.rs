@@ -10,11 +10,13 @@ use tenbin_core::run::Run;
 pub mod clean;
 pub mod crystaldiskmark;
 pub mod fping;
+pub mod imb;
 pub mod iozone;
 pub mod iperf2;
 pub mod iperf3;
 pub mod ipmitool;
 pub mod kdiskmark;
+pub mod mpi;
 pub mod ping;
 mod sections;
 pub mod sensors;
@@ -80,6 +82,7 @@ pub const HEAD: usize = 1 << 16;
 pub static FORMATS: &[&dyn Format] = &[
     &crystaldiskmark::CrystalDiskMark,
     &fping::Fping,
+    &imb::Imb,
     &iozone::Iozone,
     &iperf2::Iperf2,
     &iperf3::Iperf3,
@@ -90,7 +93,7 @@ pub static FORMATS: &[&dyn Format] = &[
 
 /// Every table that is imitated.
 pub static VIEWS: &[&dyn View] =
-    &[&crystaldiskmark::CrystalDiskMark, &iozone::Iozone, &ipmitool::Ipmitool, &ping::Ping];
+    &[&crystaldiskmark::CrystalDiskMark, &imb::Imb, &iozone::Iozone, &ipmitool::Ipmitool, &ping::Ping];
 
 /// The format that recognises a file which begins with `head`.
 pub fn recognise(head: &[u8]) -> Option<&'static dyn Format> {

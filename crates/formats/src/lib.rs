@@ -10,6 +10,7 @@ use tenbin_core::run::Run;
 pub mod clean;
 pub mod crystaldiskmark;
 pub mod fping;
+pub mod freeipmi;
 pub mod imb;
 pub mod iozone;
 pub mod iperf2;
@@ -82,6 +83,7 @@ pub const HEAD: usize = 1 << 16;
 pub static FORMATS: &[&dyn Format] = &[
     &crystaldiskmark::CrystalDiskMark,
     &fping::Fping,
+    &freeipmi::FreeIpmi,
     &imb::Imb,
     &iozone::Iozone,
     &iperf2::Iperf2,

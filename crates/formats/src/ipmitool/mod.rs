@@ -16,6 +16,8 @@ mod parse;
 mod print;
 mod row;
 
+pub(crate) use row::direction;
+
 /// The format and the view.
 pub struct Ipmitool;
 

@@ -9,6 +9,7 @@ use tenbin_core::run::Run;
 
 pub mod clean;
 pub mod crystaldiskmark;
+pub mod fio;
 pub mod fping;
 pub mod freeipmi;
 pub mod imb;
@@ -82,6 +83,7 @@ pub const HEAD: usize = 1 << 16;
 /// Every format, in the order they are asked.
 pub static FORMATS: &[&dyn Format] = &[
     &crystaldiskmark::CrystalDiskMark,
+    &fio::Fio,
     &fping::Fping,
     &freeipmi::FreeIpmi,
     &imb::Imb,
@@ -94,8 +96,14 @@ pub static FORMATS: &[&dyn Format] = &[
 ];
 
 /// Every table that is imitated.
-pub static VIEWS: &[&dyn View] =
-    &[&crystaldiskmark::CrystalDiskMark, &imb::Imb, &iozone::Iozone, &ipmitool::Ipmitool, &ping::Ping];
+pub static VIEWS: &[&dyn View] = &[
+    &crystaldiskmark::CrystalDiskMark,
+    &fio::Fio,
+    &imb::Imb,
+    &iozone::Iozone,
+    &ipmitool::Ipmitool,
+    &ping::Ping,
+];
 
 /// The format that recognises a file which begins with `head`.
 pub fn recognise(head: &[u8]) -> Option<&'static dyn Format> {

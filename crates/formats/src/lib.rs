@@ -19,6 +19,7 @@ pub mod iperf3;
 pub mod ipmitool;
 pub mod kdiskmark;
 pub mod mpi;
+pub mod netperf;
 pub mod ping;
 mod sections;
 pub mod sensors;
@@ -92,6 +93,7 @@ pub static FORMATS: &[&dyn Format] = &[
     &iperf3::Iperf3,
     &ipmitool::Ipmitool,
     &kdiskmark::KDiskMark,
+    &netperf::Netperf,
     &ping::Ping,
 ];
 

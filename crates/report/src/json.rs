@@ -2,10 +2,15 @@
 //!
 //! Names and meanings here are a promise to other programs; additions are fine. Values are in base units.
 
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
 
+use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::{Map, Value, json};
 use tenbin_core::analysis::{Analysis, ArmCeiling, Comparison, Level};
+use tenbin_core::env::FactValue;
 use tenbin_core::experiment::{Experiment, Slot};
 use tenbin_core::run::Run;
 use tenbin_core::sample::Series;
@@ -110,63 +115,119 @@ fn ceiling(bound: &ArmCeiling) -> Value {
 
 /// Runs as the document that `show` and `import` print.
 pub fn runs(runs: &[Run]) -> Value {
-    imported(runs, &[])
+    json!({
+        "schema": RUN_SCHEMA,
+        "runs": runs.iter().map(run).collect::<Vec<_>>(),
+        "errors": [],
+    })
 }
 
-/// The same with the sources that gave none, each with what is to be said about it.
-pub fn imported(runs: &[Run], errors: &[(String, String)]) -> Value {
+/// The same for runs that come one by one and need not fit into memory: `each` is given a printer of runs, and returns
+/// what gave none, each source with what is to be said about it.
+pub fn write_runs<F>(out: &mut dyn io::Write, each: F) -> io::Result<()>
+where
+    F: FnOnce(&mut dyn FnMut(&Run) -> io::Result<()>) -> Vec<(String, String)>,
+{
+    let mut serializer = serde_json::Serializer::pretty(&mut *out);
+    let mut document = serializer.serialize_map(None)?;
+    document.serialize_entry("schema", RUN_SCHEMA)?;
+    let lazy = Lazy { each: Cell::new(Some(each)), errors: Cell::new(Vec::new()) };
+    document.serialize_entry("runs", &lazy)?;
     let error = |(source, text): &(String, String)| json!({ "source": source, "text": text });
-    json!({
-        "schema": "tenbin.run/1",
-        "runs": runs.iter().map(run).collect::<Vec<_>>(),
-        "errors": errors.iter().map(error).collect::<Vec<_>>(),
-    })
+    document.serialize_entry("errors", &lazy.errors.take().iter().map(error).collect::<Vec<_>>())?;
+    SerializeMap::end(document)?;
+    out.write_all(b"\n")
+}
+
+const RUN_SCHEMA: &str = "tenbin.run/1";
+
+/// A list whose entries are made while it is written.
+struct Lazy<F> {
+    each: Cell<Option<F>>,
+    errors: Cell<Vec<(String, String)>>,
+}
+
+impl<F> Serialize for Lazy<F>
+where
+    F: FnOnce(&mut dyn FnMut(&Run) -> io::Result<()>) -> Vec<(String, String)>,
+{
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut list = serializer.serialize_seq(None)?;
+        let mut failed = None;
+        if let Some(each) = self.each.take() {
+            self.errors.set(each(&mut |run| {
+                list.serialize_element(&RunEntry(run)).map_err(|error| {
+                    let said = error.to_string();
+                    failed.get_or_insert(error);
+                    io::Error::other(said)
+                })
+            }));
+        }
+        match failed {
+            Some(error) => Err(error),
+            None => list.end(),
+        }
+    }
 }
 
 /// One run: an entry of `runs`.
 pub fn run(run: &Run) -> Value {
-    let mut entry = Map::new();
-    entry.insert("source".to_owned(), json!(run.source));
-    entry.insert("tool".to_owned(), json!(run.tool));
-    if let Some(version) = &run.tool_version {
-        entry.insert("tool_version".to_owned(), json!(version));
-    }
-    if let Some(benchmark) = &run.benchmark {
-        entry.insert("benchmark".to_owned(), json!(benchmark));
-    }
-    entry.insert("series".to_owned(), run.series.iter().map(series).collect());
-    if !run.events.is_empty() {
-        entry.insert("events".to_owned(), json!(run.events));
-    }
-    if !run.states.is_empty() {
-        entry.insert("states".to_owned(), json!(run.states));
-    }
-    // Plain values: a fact that was not read is left out here and stands, with its reason, under `hosts`.
-    let facts: Map<String, Value> =
-        run.facts.iter().filter_map(|(key, fact)| Some((key.clone(), json!(fact.value.as_ref()?)))).collect();
-    entry.insert("facts".to_owned(), Value::Object(facts));
-    if !run.hosts.is_empty() {
-        entry.insert("hosts".to_owned(), json!(run.hosts));
-    }
-    entry.insert("caveats".to_owned(), json!(run.caveats));
-    entry.insert("taint".to_owned(), json!(run.taint));
-    Value::Object(entry)
+    // Its keys are text, so it can't fail.
+    serde_json::to_value(RunEntry(run)).unwrap_or_default()
 }
 
-fn series(series: &Series) -> Value {
-    let mut entry = json!({
-        "metric": series.metric.name,
-        "unit": series.metric.unit,
-        "better": series.metric.better,
-        "params": series.params,
-    });
-    if let Some(reduce) = series.headline {
-        entry["headline"] = json!(reduce);
+struct RunEntry<'a>(&'a Run);
+
+impl Serialize for RunEntry<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let RunEntry(run) = self;
+        let mut entry = serializer.serialize_map(None)?;
+        entry.serialize_entry("source", &run.source)?;
+        entry.serialize_entry("tool", &run.tool)?;
+        if let Some(version) = &run.tool_version {
+            entry.serialize_entry("tool_version", version)?;
+        }
+        if let Some(benchmark) = &run.benchmark {
+            entry.serialize_entry("benchmark", benchmark)?;
+        }
+        entry.serialize_entry("series", &run.series.iter().map(SeriesEntry).collect::<Vec<_>>())?;
+        if !run.events.is_empty() {
+            entry.serialize_entry("events", &run.events)?;
+        }
+        if !run.states.is_empty() {
+            entry.serialize_entry("states", &run.states)?;
+        }
+        // Plain values: a fact that was not read is left out here and stands, with its reason, under `hosts`.
+        let facts: BTreeMap<&String, &FactValue> =
+            run.facts.iter().filter_map(|(key, fact)| Some((key, fact.value.as_ref()?))).collect();
+        entry.serialize_entry("facts", &facts)?;
+        if !run.hosts.is_empty() {
+            entry.serialize_entry("hosts", &run.hosts)?;
+        }
+        entry.serialize_entry("caveats", &run.caveats)?;
+        entry.serialize_entry("taint", &run.taint)?;
+        entry.end()
     }
-    entry["samples"] = json!(series.samples);
-    entry["reported"] = json!(series.reported);
-    entry["computed"] = computed(series);
-    entry
+}
+
+struct SeriesEntry<'a>(&'a Series);
+
+impl Serialize for SeriesEntry<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let SeriesEntry(series) = self;
+        let mut entry = serializer.serialize_map(None)?;
+        entry.serialize_entry("metric", &series.metric.name)?;
+        entry.serialize_entry("unit", &series.metric.unit)?;
+        entry.serialize_entry("better", &series.metric.better)?;
+        entry.serialize_entry("params", &series.params)?;
+        if let Some(reduce) = series.headline {
+            entry.serialize_entry("headline", &reduce)?;
+        }
+        entry.serialize_entry("samples", &series.samples)?;
+        entry.serialize_entry("reported", &series.reported)?;
+        entry.serialize_entry("computed", &computed(series))?;
+        entry.end()
+    }
 }
 
 /// What the samples themselves say. A figure that they cannot give is absent.

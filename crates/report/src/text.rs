@@ -19,6 +19,9 @@ use crate::words::{self, Topic};
 /// So many reasons for marks are shown: a screen, not a log.
 const MOST_MARKS: usize = 6;
 
+/// So many imported runs are shown: nobody reads on.
+const MOST_IMPORTED: usize = 500;
+
 /// So many metrics of an imported run are shown on its line.
 const MOST_FIGURES: usize = 3;
 
@@ -213,20 +216,85 @@ pub fn list(rows: &[ListRow], width: usize) -> String {
     out
 }
 
+/// A line of [`imported`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ImportedRow {
+    /// The run's number in the store.
+    pub run: i64,
+    /// It was in the store already.
+    pub known: bool,
+    /// The file.
+    pub source: String,
+    /// The tool.
+    pub tool: String,
+    /// The benchmark within it.
+    pub benchmark: String,
+    /// Its main [`figures`].
+    pub figures: String,
+    /// How many things to know there are.
+    pub caveats: usize,
+}
+
 /// What was read out of logs: a line a run.
-pub fn imported(runs: &[Run], width: usize) -> String {
-    if runs.is_empty() {
+pub fn imported(rows: &[ImportedRow], width: usize) -> String {
+    if rows.is_empty() {
         return String::new();
     }
-    let mut table = table(&["source", "tool", "benchmark", "value", "caveats"], width);
-    for run in runs {
-        let count = run.caveats.len();
+    let benchmarks = rows.iter().any(|row| !row.benchmark.is_empty());
+    let mut header = vec!["run", "source", "tool"];
+    header.extend(benchmarks.then_some("benchmark"));
+    header.extend(["value", "caveats"]);
+    let mut table = table(&header, width);
+    for row in rows.iter().take(MOST_IMPORTED) {
+        let mut cells = vec![right(row.run.to_string()), left(&row.source), left(&row.tool)];
+        cells.extend(benchmarks.then(|| left(&row.benchmark)));
+        cells.push(left(if row.known {
+            format!("known already: {}", row.figures)
+        } else {
+            row.figures.clone()
+        }));
+        cells.push(right(if row.caveats == 0 { String::new() } else { row.caveats.to_string() }));
+        table.add_row(cells);
+    }
+    let mut out = String::new();
+    push_table(&mut out, &table);
+    if rows.len() > MOST_IMPORTED {
+        let _ = writeln!(out, " and {} more", rows.len() - MOST_IMPORTED);
+    }
+    out
+}
+
+/// A line of [`lone`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LoneRow {
+    /// The run's number.
+    pub id: i64,
+    /// When it was stored, as text.
+    pub stored: String,
+    /// The configuration it measured, where the user said.
+    pub arm: String,
+    /// The tool.
+    pub tool: String,
+    /// The benchmark within it.
+    pub benchmark: String,
+    /// The file.
+    pub source: String,
+}
+
+/// The runs of a store that are of no experiment.
+pub fn lone(rows: &[LoneRow], width: usize) -> String {
+    if rows.is_empty() {
+        return "no imported runs yet\n".to_owned();
+    }
+    let mut table = table(&["run", "stored", "arm", "tool", "benchmark", "source"], width);
+    for row in rows {
         table.add_row(vec![
-            left(&run.source),
-            left(&run.tool),
-            left(run.benchmark.as_deref().unwrap_or_default()),
-            left(figures(run)),
-            right(if count == 0 { String::new() } else { count.to_string() }),
+            right(format!("run:{}", row.id)),
+            left(&row.stored),
+            left(&row.arm),
+            left(&row.tool),
+            left(&row.benchmark),
+            left(&row.source),
         ]);
     }
     let mut out = String::new();

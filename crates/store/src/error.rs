@@ -39,9 +39,9 @@ pub enum StoreError {
         /// The newest version this program knows.
         known: i64,
     },
-    /// The file was written by an older program and may not be written to.
+    /// The file was written by an older program, may not be written to, and is too large to be copied.
     #[error(
-        "the store {} has schema version {found} and is opened for reading only, this tenbin reads version {known}\nhint: `tenbin list --store FILE` on a writable copy brings it up to date", .path.display()
+        "the store {} has schema version {found} and is too large to be brought up to version {known} just to read it\nhint: whatever writes to it brings it up to date, such as `tenbin import LOG --store FILE`", .path.display()
     )]
     Older {
         /// The file.

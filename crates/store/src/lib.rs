@@ -3,6 +3,7 @@
 //! Start at [`Store`]. An experiment is begun with its plan and schedule; every run is inserted as started before it
 //! is launched ([`Store::start_run`]) and ends in one transaction ([`Store::finish_run`]), so that a crash leaves a
 //! visible row and never half a run. A run that has ended never changes: analyses are recomputed from its samples.
+//! Runs without an experiment, such as logs that were imported, come in parcels ([`Store::keep`]).
 //!
 //! The journal is a write-ahead log with `synchronous = FULL`. `NORMAL` would survive a killed process but could
 //! lose the last runs when the power fails, and machines under test do crash; a sync costs milliseconds between
@@ -15,6 +16,7 @@
 mod doc;
 mod error;
 mod lease;
+mod lone;
 mod merge;
 mod place;
 mod read;
@@ -32,6 +34,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 pub use error::StoreError;
 pub use lease::Holder;
+pub use lone::{Found as FoundRun, Kept, LoneRun, Parcel};
 pub use merge::Merged;
 pub use read::{Filter, Summary};
 pub use write::{Ending, NewExperiment};
@@ -50,6 +53,9 @@ pub const MOST_SAMPLES: u64 = 1 << 25;
 
 /// The most slots of a schedule.
 pub const MOST_SLOTS: u64 = 1 << 20;
+
+/// The most bytes of an older store that are brought up to date in memory to be read.
+const MOST_COPIED: i64 = 1 << 30;
 
 /// An open store. Cheap to open, and fit to be moved to another thread.
 pub struct Store {
@@ -100,9 +106,10 @@ impl Store {
         Ok(Store { conn, path: path.to_owned(), notes })
     }
 
-    /// Opens an existing store for reading. No content changes; a log that a killed process left may be worked in.
+    /// Opens an existing store for reading. No content changes; a log that a killed process left may be worked in. An
+    /// older one is brought up to date in memory.
     ///
-    /// Fails if there is none, it is no store, or its schema is not the one that this program reads.
+    /// Fails if there is none, it is no store, or it is from a newer tenbin.
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Store, StoreError> {
         let path = path.as_ref();
         let io = |source| StoreError::Io { doing: "open the store", path: path.to_owned(), source };
@@ -135,8 +142,12 @@ impl Store {
             }
             opened => opened,
         };
-        let conn = conn.map_err(|e| doing.sql(&e))?;
-        check_version(&conn, doing, false)?;
+        let mut conn = conn.map_err(|e| doing.sql(&e))?;
+        if let Found::Store(found) = check_version(&conn, doing, false)?
+            && found < schema::MIGRATIONS.len() as i64
+        {
+            conn = brought_up_to_date(&conn, doing, found)?;
+        }
         check_schema(&conn, doing)?;
         Ok(Store { conn, path: path.to_owned(), notes: Vec::new() })
     }
@@ -189,13 +200,31 @@ fn check_version(conn: &Connection, doing: Doing<'_>, writable: bool) -> Result<
     let (path, known) = (doing.path.to_owned(), schema::MIGRATIONS.len() as i64);
     match schema::look(conn).map_err(|e| doing.sql(&e))? {
         Found::Store(found) if found > known => Err(StoreError::Newer { path, found, known }),
-        Found::Store(found) if found < known && !writable => Err(StoreError::Older { path, found, known }),
         Found::Empty if !writable => Err(StoreError::NotAStore { path, why: "it is empty".to_owned() }),
         Found::Foreign => {
             Err(StoreError::NotAStore { path, why: "it is a database of another program".to_owned() })
         }
         found => Ok(found),
     }
+}
+
+/// An older store as this program would have it, in memory: the file may be on a disk that can't be written to, and
+/// reading must not change it.
+fn brought_up_to_date(old: &Connection, doing: Doing<'_>, found: i64) -> Result<Connection, StoreError> {
+    let (path, known) = (doing.path.to_owned(), schema::MIGRATIONS.len() as i64);
+    let number = |name: &str| old.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    let copied = || -> rusqlite::Result<Option<Connection>> {
+        if number("page_count")?.saturating_mul(number("page_size")?) > MOST_COPIED {
+            return Ok(None);
+        }
+        let mut copy = Connection::open_in_memory()?;
+        rusqlite::backup::Backup::new(old, &mut copy)?.run_to_completion(1 << 16, Duration::ZERO, None)?;
+        configure(&copy)?;
+        schema::migrate(&mut copy, schema::MIGRATIONS)?;
+        copy.pragma_update(None, "query_only", true)?;
+        Ok(Some(copy))
+    };
+    copied().map_err(|e| doing.sql(&e))?.ok_or(StoreError::Older { path, found, known })
 }
 
 fn check_schema(conn: &Connection, doing: Doing<'_>) -> Result<(), StoreError> {

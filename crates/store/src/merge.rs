@@ -8,7 +8,7 @@ use tenbin_core::experiment::State;
 
 use crate::error::{Doing, StoreError};
 use crate::write::{Ending, NewExperiment, Packed, end_run, insert_experiment, insert_run};
-use crate::{Store, read};
+use crate::{Store, lone, read};
 
 /// What [`Store::merge`] did.
 #[derive(Debug, Default)]
@@ -21,7 +21,11 @@ pub struct Merged {
     pub unchanged: u64,
     /// Runs that were added or ended.
     pub runs: u64,
-    /// Experiments that were left out whole, and why.
+    /// Runs without an experiment that were not here before.
+    pub lone_added: u64,
+    /// Runs without an experiment that were here.
+    pub lone_known: u64,
+    /// Experiments and runs that were left out whole, and why.
     pub failed: Vec<StoreError>,
 }
 
@@ -76,6 +80,9 @@ impl Store {
                 Err(error) => merged.failed.push(error),
             }
         }
+        let lone = lone::copy_all(&other, self)?;
+        (merged.lone_added, merged.lone_known) = (lone.added, lone.known);
+        merged.failed.extend(lone.failed);
         Ok(merged)
     }
 }
@@ -129,10 +136,13 @@ fn copy(
             .optional()
             .map_err(|e| here.sql(&e))?;
         let theirs = read::record(from, there, run)?;
+        let session: Option<String> = from
+            .query_row("SELECT session FROM run WHERE id = ?1", [run], |row| row.get(0))
+            .map_err(|e| there.sql(&e))?;
         let ours = match ours {
             None => {
                 runs += 1;
-                insert_run(to, here, id, seq, theirs.slot, theirs.started_at)?
+                insert_run(to, here, id, seq, theirs.slot, theirs.started_at, session.as_deref())?
             }
             Some(ours) => {
                 let found = read::record(to, here, ours)?;

@@ -176,7 +176,7 @@ impl Store {
         Ok(loaded)
     }
 
-    /// One run.
+    /// One run of an experiment.
     pub fn load_run(&self, run: i64) -> Result<Record, StoreError> {
         let doing =
             Doing { path: &self.path, doing: &format!("load run {run}"), what: &format!("run {run}") };
@@ -273,17 +273,20 @@ pub(crate) fn record(conn: &Connection, doing: Doing<'_>, run: i64) -> Result<Re
     record.state = known.into_iter().find(|known| state_word(*known) == state).ok_or_else(|| {
         doing.corrupt(format!("it is neither started nor ended but \"{}\"", state.escape_debug()))
     })?;
-    if let Some(json) = json {
-        let mut run_read: Run = doc::read(&json).map_err(|why| doing.corrupt(why))?;
-        run_read.series = read_series(conn, doing, run)?;
-        read_hosts(conn, doing, run, &mut run_read)?;
-        record.run = Some(run_read);
-    }
+    record.run = json.map(|json| measured(conn, doing, run, &json)).transpose()?;
     match (record.state, &record.run, record.ended_at) {
         (State::Done, None, _) => Err(doing.corrupt("it is done without a measurement")),
         (State::Done | State::Failed | State::Invalid, _, None) => Err(doing.corrupt("it ended at no time")),
         _ => Ok(record),
     }
+}
+
+/// What a run measured, beside what stands in its own row.
+pub(crate) fn measured(conn: &Connection, doing: Doing<'_>, run: i64, json: &str) -> Result<Run, StoreError> {
+    let mut measured: Run = doc::read(json).map_err(|why| doing.corrupt(why))?;
+    measured.series = read_series(conn, doing, run)?;
+    read_hosts(conn, doing, run, &mut measured)?;
+    Ok(measured)
 }
 
 fn read_series(conn: &Connection, doing: Doing<'_>, run: i64) -> Result<Vec<Series>, StoreError> {

@@ -2,16 +2,23 @@
 //! bytes sorted by significance, all of it compressed with zstd.
 //!
 //! Every bit of every number comes back: a column that is not exactly whole numbers of a known fraction is kept as
-//! bit patterns. The layout under encoding 1, before compression:
+//! bit patterns. The layout of a piece, before compression:
 //! `presence: u8, [bitmap: n bits if some times are missing], [times column if any is known], values column`;
 //! a column is `fraction: u8` and then the n lowest bytes, the n second lowest ones, and so on.
 
-use std::io::Read;
+use std::cell::RefCell;
+use std::io::{BufReader, Read, Write};
 
 use tenbin_core::sample::Sample;
 
-/// The only encoding there is.
-pub(crate) const ENCODING: i64 = 1;
+/// All samples in one piece.
+const WHOLE: i64 = 1;
+
+/// In pieces of [`PIECE`] samples, each laid out like a whole of its own, compressed together.
+const PIECES: i64 = 2;
+
+/// Samples of a piece: what packing and unpacking takes beside the samples stays small.
+const PIECE: usize = 1 << 16;
 
 const LEVEL: i32 = 3;
 
@@ -36,11 +43,27 @@ const PER_UNIT: [f64; 5] = [0.0, 1.0, 1e3, 1e6, 1e9];
 /// Whole numbers up to here are exact as f64.
 const EXACT: f64 = 9e15;
 
-/// The samples as a blob.
-pub(crate) fn encode(samples: &[Sample]) -> std::io::Result<Vec<u8>> {
+/// The samples as a blob, and its encoding.
+pub(crate) fn encode(samples: &[Sample]) -> std::io::Result<(i64, Vec<u8>)> {
+    let mut raw = Vec::new();
+    if samples.len() <= PIECE {
+        piece(samples, &mut raw);
+        return Ok((WHOLE, compress(&raw)?));
+    }
+    let mut encoder = zstd::stream::Encoder::new(Vec::new(), LEVEL)?;
+    encoder.include_checksum(true)?;
+    for samples in samples.chunks(PIECE) {
+        raw.clear();
+        piece(samples, &mut raw);
+        encoder.write_all(&raw)?;
+    }
+    Ok((PIECES, encoder.finish()?))
+}
+
+fn piece(samples: &[Sample], raw: &mut Vec<u8>) {
     let n = samples.len();
     let timed = samples.iter().filter(|sample| sample.time().is_some()).count();
-    let mut raw = Vec::with_capacity(3 + n / 8 + n * if timed == 0 { 8 } else { 16 });
+    raw.reserve(3 + n / 8 + n * if timed == 0 { 8 } else { 16 });
     match timed {
         0 => raw.push(NONE_TIMED),
         _ if timed == n => raw.push(ALL_TIMED),
@@ -60,45 +83,70 @@ pub(crate) fn encode(samples: &[Sample]) -> std::io::Result<Vec<u8>> {
             last = sample.time().unwrap_or(last);
             last
         });
-        column(&times.collect::<Vec<_>>(), Step::Differences, &mut raw);
+        column(&times.collect::<Vec<_>>(), Step::Differences, raw);
     }
-    column(&samples.iter().map(|sample| sample.value).collect::<Vec<_>>(), Step::Plain, &mut raw);
-    compress(&raw)
+    column(&samples.iter().map(|sample| sample.value).collect::<Vec<_>>(), Step::Plain, raw);
 }
 
 /// The `n` samples of a blob. Errors say what is wrong with it.
 pub(crate) fn decode(encoding: i64, n: usize, blob: &[u8]) -> Result<Vec<Sample>, String> {
-    if encoding != ENCODING {
-        return Err(format!("samples in encoding {encoding}, known is {ENCODING}"));
+    let most = match encoding {
+        WHOLE => n.max(1),
+        PIECES => PIECE,
+        other => return Err(format!("samples in encoding {other}, known are {WHOLE} and {PIECES}")),
+    };
+    let decoder = zstd::stream::Decoder::with_buffer(blob);
+    let mut raw = BufReader::new(decoder.map_err(|error| format!("cannot decompress: {error}"))?);
+    let mut samples = Vec::new();
+    // No samples are a piece too.
+    while samples.is_empty() || samples.len() < n {
+        read_piece(&mut raw, most.min(n - samples.len()), &mut samples)?;
+        if n == 0 {
+            break;
+        }
     }
-    let raw = decompress(blob, 3 + n.div_ceil(8) + 16 * n)?;
-    let mut rest = raw.as_slice();
-    let presence = take(&mut rest, 1)?[0];
+    match raw.read(&mut [0]) {
+        Ok(0) => Ok(samples),
+        Ok(_) => Err(format!("more bytes than {n} samples have")),
+        Err(error) => Err(format!("cannot decompress: {error}")),
+    }
+}
+
+fn read_piece(raw: &mut impl Read, n: usize, into: &mut Vec<Sample>) -> Result<(), String> {
+    let presence = byte(raw)?;
     let bitmap = match presence {
-        NONE_TIMED | ALL_TIMED => &[],
-        SOME_TIMED => take(&mut rest, n.div_ceil(8))?,
+        NONE_TIMED | ALL_TIMED => Vec::new(),
+        SOME_TIMED => take(raw, n.div_ceil(8))?,
         other => return Err(format!("unknown presence of times: {other}")),
     };
     let times = match presence {
         NONE_TIMED => Vec::new(),
-        _ => read_column(&mut rest, n, Step::Differences)?,
+        _ => read_column(raw, n, Step::Differences)?,
     };
-    let values = read_column(&mut rest, n, Step::Plain)?;
-    if !rest.is_empty() {
-        return Err(format!("{} bytes too many for {n} samples", rest.len()));
-    }
+    let values = read_column(raw, n, Step::Plain)?;
     let at = |i: usize| {
         let known = bitmap.get(i / 8).is_none_or(|bits| bits >> (i % 8) & 1 == 1);
         times.get(i).copied().filter(|_| known)
     };
-    Ok(values.iter().enumerate().map(|(i, value)| Sample::new(at(i), *value)).collect())
+    into.extend(values.iter().enumerate().map(|(i, value)| Sample::new(at(i), *value)));
+    Ok(())
 }
 
 /// Compressed with a checksum, so that a flipped bit is noticed.
 pub(crate) fn compress(raw: &[u8]) -> std::io::Result<Vec<u8>> {
-    let mut compressor = zstd::bulk::Compressor::new(LEVEL)?;
-    compressor.include_checksum(true)?;
-    compressor.compress(raw)
+    // Making a compressor takes longer than compressing the few samples of most series.
+    thread_local!(static COMPRESSOR: RefCell<Option<zstd::bulk::Compressor<'static>>> = const { RefCell::new(None) });
+    COMPRESSOR.with_borrow_mut(|kept| {
+        let compressor = match kept {
+            Some(compressor) => compressor,
+            None => {
+                let mut compressor = zstd::bulk::Compressor::new(LEVEL)?;
+                compressor.include_checksum(true)?;
+                kept.insert(compressor)
+            }
+        };
+        compressor.compress(raw)
+    })
 }
 
 /// At most `most` bytes out of `blob`, whatever it claims to hold. Memory grows with what really comes.
@@ -147,10 +195,10 @@ fn column(values: &[f64], step: Step, raw: &mut Vec<u8>) {
     }
 }
 
-fn read_column(rest: &mut &[u8], n: usize, step: Step) -> Result<Vec<f64>, String> {
-    let fraction = take(rest, 1)?[0];
+fn read_column(raw: &mut impl Read, n: usize, step: Step) -> Result<Vec<f64>, String> {
+    let fraction = byte(raw)?;
     let value = FRACTIONS.get(usize::from(fraction)).ok_or_else(|| format!("unknown fraction {fraction}"))?;
-    let bytes = take(rest, 8 * n)?;
+    let bytes = take(raw, 8 * n)?;
     let mut last = 0_i64;
     Ok((0..n)
         .map(|i| {
@@ -161,10 +209,18 @@ fn read_column(rest: &mut &[u8], n: usize, step: Step) -> Result<Vec<f64>, Strin
         .collect())
 }
 
-fn take<'a>(rest: &mut &'a [u8], n: usize) -> Result<&'a [u8], String> {
-    let (head, tail) = rest.split_at_checked(n).ok_or("too few bytes for its samples")?;
-    *rest = tail;
-    Ok(head)
+fn byte(raw: &mut impl Read) -> Result<u8, String> {
+    take(raw, 1).map(|one| one[0])
+}
+
+/// The next `n` bytes. Memory grows with what really comes.
+fn take(raw: &mut impl Read, n: usize) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    raw.take(n as u64).read_to_end(&mut bytes).map_err(|error| format!("cannot decompress: {error}"))?;
+    match bytes.len() == n {
+        true => Ok(bytes),
+        false => Err("too few bytes for its samples".to_owned()),
+    }
 }
 
 #[cfg(test)]
@@ -178,8 +234,8 @@ mod tests {
     #[track_caller]
     fn check(samples: &[(Option<f64>, f64)]) -> usize {
         let samples: Vec<Sample> = samples.iter().map(|&(at, value)| Sample::new(at, value)).collect();
-        let blob = encode(&samples).unwrap();
-        let back = decode(ENCODING, samples.len(), &blob).unwrap();
+        let (encoding, blob) = encode(&samples).unwrap();
+        let back = decode(encoding, samples.len(), &blob).unwrap();
         assert_eq!(bits(&back), bits(&samples));
         blob.len()
     }
@@ -224,28 +280,29 @@ mod tests {
     #[test]
     fn damage_is_noticed() {
         let samples: Vec<Sample> = (0..100).map(|i| Sample::at(f64::from(i), 0.5)).collect();
-        let blob = encode(&samples).unwrap();
+        let (encoding, blob) = encode(&samples).unwrap();
+        assert_eq!(encoding, WHOLE);
         let fails = |encoding, n, blob: &[u8], why: &str| {
             let error = decode(encoding, n, blob).unwrap_err();
             assert!(error.contains(why), "{error}");
         };
-        fails(2, 100, &blob, "encoding 2");
-        fails(ENCODING, 101, &blob, "");
-        fails(ENCODING, 99, &blob, "bytes");
-        fails(ENCODING, 0, &blob, "more than 3 bytes");
-        fails(ENCODING, 100, &blob[..blob.len() - 1], "cannot decompress");
-        fails(ENCODING, 100, b"", "cannot decompress");
-        fails(ENCODING, 100, &compress(&blob).unwrap(), "");
-        fails(ENCODING, 1, &compress(&[0; 9]).unwrap(), "too few bytes");
-        fails(ENCODING, 100, b"garbage", "cannot decompress");
-        fails(ENCODING, 1, &compress(&[7; 18]).unwrap(), "unknown presence");
-        fails(ENCODING, 1, &compress(&[0, 9, 0, 0, 0, 0, 0, 0, 0, 0]).unwrap(), "unknown fraction");
+        fails(3, 100, &blob, "encoding 3");
+        fails(WHOLE, 101, &blob, "");
+        fails(WHOLE, 99, &blob, "bytes");
+        fails(WHOLE, 0, &blob, "more bytes than 0 samples");
+        fails(WHOLE, 100, &blob[..blob.len() - 1], "cannot decompress");
+        fails(WHOLE, 100, b"", "cannot decompress");
+        fails(WHOLE, 100, &compress(&blob).unwrap(), "");
+        fails(WHOLE, 1, &compress(&[0; 9]).unwrap(), "too few bytes");
+        fails(WHOLE, 100, b"garbage", "cannot decompress");
+        fails(WHOLE, 1, &compress(&[7; 18]).unwrap(), "unknown presence");
+        fails(WHOLE, 1, &compress(&[0, 9, 0, 0, 0, 0, 0, 0, 0, 0]).unwrap(), "unknown fraction");
         // A gigabyte of zeros in a few kilobytes is stopped at what the samples need.
-        fails(ENCODING, 10, &compress(&vec![0; 1 << 24]).unwrap(), "more than 165 bytes");
+        fails(WHOLE, 10, &compress(&vec![0; 1 << 24]).unwrap(), "more bytes than 10 samples");
         for i in 0..blob.len() {
             let mut flipped = blob.clone();
             flipped[i] ^= 0x10;
-            let _ = decode(ENCODING, 100, &flipped).map(|back| assert_eq!(bits(&back), bits(&samples)));
+            let _ = decode(WHOLE, 100, &flipped).map(|back| assert_eq!(bits(&back), bits(&samples)));
         }
     }
 }

@@ -9,7 +9,7 @@ use rusqlite::{Connection, TransactionBehavior};
 pub(crate) const APPLICATION_ID: i64 = crate::APPLICATION_ID as i64;
 
 /// Each brings a file from the version that is its index to the next.
-pub(crate) const MIGRATIONS: &[&str] = &[V1];
+pub(crate) const MIGRATIONS: &[&str] = &[V1, V2];
 
 // Columns carry their units. `seed` holds the bits of an unsigned number. `seq` numbers an experiment's runs in the
 // order begun, from 0, the same in every store that holds the experiment; `id` differs from store to store.
@@ -79,6 +79,38 @@ CREATE TABLE lease (
 ) STRICT;
 ";
 
+// Runs without an experiment: logs of other tools, measurements made by themselves. `identity` is the same for the same
+// run in every store. `session` tells runs of one boot of a machine from those of the next. A table can't lose its
+// CHECK and its NOT NULLs but by being made anew.
+const V2: &str = "
+CREATE TABLE run_2 (
+    id INTEGER PRIMARY KEY,
+    experiment INTEGER,
+    seq INTEGER,
+    slot INTEGER,
+    state TEXT NOT NULL,
+    started_at_seconds REAL NOT NULL,
+    ended_at_seconds REAL,
+    error TEXT,
+    run_json TEXT,
+    session TEXT,
+    UNIQUE (experiment, seq),
+    FOREIGN KEY (experiment, slot) REFERENCES slot(experiment, idx)
+) STRICT;
+INSERT INTO run_2
+    SELECT id, experiment, seq, slot, state, started_at_seconds, ended_at_seconds, error, run_json, NULL FROM run;
+DROP TABLE run;
+ALTER TABLE run_2 RENAME TO run;
+CREATE TABLE lone (
+    run INTEGER PRIMARY KEY REFERENCES run(id),
+    identity TEXT NOT NULL UNIQUE,
+    arm TEXT,
+    source TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    benchmark TEXT
+) STRICT;
+";
+
 /// What a file is before anything has been written to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
@@ -104,6 +136,17 @@ pub(crate) fn look(conn: &Connection) -> rusqlite::Result<Found> {
 
 /// Runs the migrations that a file lacks, each in a transaction of its own. Safe against others who do the same.
 pub(crate) fn migrate(conn: &mut Connection, migrations: &[&str]) -> rusqlite::Result<()> {
+    // A table that is made anew is away for a moment: neither references to it nor views of it are to be minded.
+    // Within a transaction this can't be said.
+    let strict: bool = conn.pragma_query_value(None, "foreign_keys", |row| row.get(0))?;
+    conn.execute_batch("PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON;")?;
+    let outcome = in_turn(conn, migrations);
+    conn.execute_batch("PRAGMA legacy_alter_table = OFF;")?;
+    conn.pragma_update(None, "foreign_keys", strict)?;
+    outcome
+}
+
+fn in_turn(conn: &mut Connection, migrations: &[&str]) -> rusqlite::Result<()> {
     loop {
         let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
         // Read under the lock: another process may have been faster.

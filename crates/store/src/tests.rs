@@ -21,6 +21,7 @@ use crate::{Ending, Filter, Holder, NewExperiment, Store, StoreError};
 
 mod crash;
 mod foreign;
+mod lone;
 
 /// A plan that has something in every field.
 fn plan(name: &str) -> Plan {

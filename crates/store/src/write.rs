@@ -63,7 +63,12 @@ impl Store {
                 row.get(0)
             })
             .map_err(|e| doing.sql(&e))?;
-        let run = insert_run(&tx, doing, experiment, seq, slot, started_at)?;
+        // Whoever measures has claimed the experiment, and said so under which boot.
+        let session: Option<String> = tx
+            .query_row("SELECT boot_id FROM lease WHERE experiment = ?1", [experiment], |row| row.get(0))
+            .optional()
+            .map_err(|e| doing.sql(&e))?;
+        let run = insert_run(&tx, doing, experiment, seq, slot, started_at, session.as_deref())?;
         tx.commit().map_err(|e| doing.sql(&e))?;
         Ok(run)
     }
@@ -166,6 +171,7 @@ pub(crate) fn insert_run(
     seq: i64,
     slot: Slot,
     started_at: f64,
+    session: Option<&str>,
 ) -> Result<i64, StoreError> {
     if !started_at.is_finite() {
         return Err(doing.refused("it has no time"));
@@ -182,18 +188,26 @@ pub(crate) fn insert_run(
         .map_err(|e| doing.sql(&e))?;
     let idx = idx.ok_or_else(|| doing.refused(format!("its schedule has no {slot:?}")))?;
     conn.execute(
-        "INSERT INTO run (experiment, seq, slot, state, started_at_seconds) VALUES (?1, ?2, ?3, 'started', ?4)",
-        params![experiment, seq, idx, started_at],
+        "INSERT INTO run (experiment, seq, slot, state, started_at_seconds, session)
+         VALUES (?1, ?2, ?3, 'started', ?4, ?5)",
+        params![experiment, seq, idx, started_at, session],
     )
     .map_err(|e| doing.sql(&e))?;
     Ok(conn.last_insert_rowid())
 }
 
+/// A series as it goes into the file.
+struct PackedSeries {
+    json: String,
+    n: i64,
+    encoding: i64,
+    data: Vec<u8>,
+}
+
 /// A run as it goes into the file.
 pub(crate) struct Packed {
-    run: Option<String>,
-    /// Description, number of samples, samples.
-    series: Vec<(String, i64, Vec<u8>)>,
+    pub(crate) run: Option<String>,
+    series: Vec<PackedSeries>,
     hosts: Vec<(String, doc::Facts)>,
 }
 
@@ -209,9 +223,19 @@ impl Packed {
         if !ending.ended_at.is_finite() {
             return Err(doing.refused("it has no time"));
         }
-        let Some(run) = ending.run else {
-            return Ok(Packed { run: None, series: Vec::new(), hosts: Vec::new() });
-        };
+        match ending.run {
+            Some(run) => Packed::measured(doing, run),
+            None => Ok(Packed { run: None, series: Vec::new(), hosts: Vec::new() }),
+        }
+    }
+
+    /// Bytes that it takes, nearly.
+    pub(crate) fn size(&self) -> usize {
+        let series = self.series.iter().map(|series| series.json.len() + series.data.len() + 16);
+        self.run.as_ref().map_or(0, String::len) + series.sum::<usize>()
+    }
+
+    pub(crate) fn measured(doing: Doing<'_>, run: &Run) -> Result<Packed, StoreError> {
         let samples: usize = run.series.iter().map(|series| series.samples.len()).sum();
         at_most(doing.what, samples as u64, MOST_SAMPLES, "samples")?;
         let bounded = |json: serde_json::Result<String>| -> Result<String, StoreError> {
@@ -220,8 +244,10 @@ impl Packed {
             Ok(json)
         };
         let series = run.series.iter().map(|series| {
-            let data = samples::encode(&series.samples).map_err(|error| doing.refused(error.to_string()))?;
-            Ok((bounded(doc::series(series))?, series.samples.len() as i64, data))
+            let (encoding, data) =
+                samples::encode(&series.samples).map_err(|error| doing.refused(error.to_string()))?;
+            let json = bounded(doc::series(series))?;
+            Ok(PackedSeries { json, n: series.samples.len() as i64, encoding, data })
         });
         let hosts = run
             .hosts
@@ -266,12 +292,12 @@ pub(crate) fn end_run(
     Ok(())
 }
 
-fn write_packed(conn: &Connection, run: i64, packed: &Packed) -> rusqlite::Result<()> {
+pub(crate) fn write_packed(conn: &Connection, run: i64, packed: &Packed) -> rusqlite::Result<()> {
     let mut insert = conn.prepare_cached(
         "INSERT INTO series (run, idx, series_json, n, encoding, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     )?;
-    for (idx, (json, n, data)) in packed.series.iter().enumerate() {
-        insert.execute(params![run, idx as i64, json, n, samples::ENCODING, data])?;
+    for (idx, PackedSeries { json, n, encoding, data }) in packed.series.iter().enumerate() {
+        insert.execute(params![run, idx as i64, json, n, encoding, data])?;
     }
     for (host, facts) in &packed.hosts {
         conn.prepare_cached(

@@ -36,7 +36,7 @@ pub enum Verb {
     Iperf3(Iperf3Args),
     /// Go on with an experiment that was cut short; only the missing runs are made
     Resume(ResumeArgs),
-    /// List the experiments in the store
+    /// List the experiments and the imported runs in the store
     List(ListArgs),
     /// Show one experiment's answer, or one run
     Show(ShowArgs),
@@ -121,9 +121,12 @@ pub struct ListArgs {
     /// The store [default: $XDG_DATA_HOME/tenbin/tenbin.db]
     #[arg(long, value_name = "FILE")]
     pub store: Option<PathBuf>,
-    /// At most so many, the newest first
+    /// At most so many of each, the newest first
     #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
     pub most: usize,
+    /// List only runs that are of no experiment: imported logs, measurements kept with --store
+    #[arg(long)]
+    pub runs: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

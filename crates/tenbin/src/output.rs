@@ -25,6 +25,49 @@ pub fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
+/// Stdout for what is too long to be put together first. A reader that has had enough ends it, which is no failure.
+pub struct Printer {
+    out: std::io::BufWriter<std::io::StdoutLock<'static>>,
+    over: bool,
+}
+
+impl Printer {
+    /// Takes stdout.
+    pub fn new() -> Printer {
+        Printer { out: std::io::BufWriter::new(std::io::stdout().lock()), over: false }
+    }
+
+    fn outcome(&mut self, outcome: std::io::Result<()>) -> std::io::Result<()> {
+        match outcome {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => {
+                self.over = true;
+                Ok(())
+            }
+            outcome => outcome,
+        }
+    }
+}
+
+impl Write for Printer {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if !self.over {
+            // Nothing that is written here in one go ends within a character.
+            let safe = match std::str::from_utf8(bytes) {
+                Ok(text) => printable(text),
+                Err(_) => String::from_utf8_lossy(bytes),
+            };
+            let written = self.out.write_all(safe.as_bytes());
+            self.outcome(written)?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        let flushed = if self.over { Ok(()) } else { self.out.flush() };
+        self.outcome(flushed)
+    }
+}
+
 /// Says a line on stderr. With nobody there to hear it (`2>&1 | head`, a terminal that hung up) the work goes on.
 pub fn say(line: &str) {
     let _ = std::io::stderr().lock().write_all(format!("{}\n", printable(line)).as_bytes());

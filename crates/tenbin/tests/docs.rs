@@ -1,7 +1,7 @@
 //! The documents are true: plans in them are read, console blocks are run.
 //!
 //! In a console block a line `$ tenbin ...` is run; what follows must be its output, where `...` stands for anything and
-//! a line beginning with `! ` is looked for in stderr of a command that fails.
+//! a line beginning with `! ` is looked for in stderr of a command that fails. `testdata` is there.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -62,6 +62,8 @@ fn console_blocks_are_what_the_program_says() {
     let mut count = 0;
     for (path, text) in documents() {
         let bench = Bench::new();
+        let logs = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
+        std::os::unix::fs::symlink(logs, bench.path("testdata")).unwrap();
         for block in blocks(&text, "console") {
             for part in block.split("\n$ ").map(|part| part.trim_start_matches("$ ")) {
                 let (command, expected) = part.split_once('\n').unwrap_or((part, ""));

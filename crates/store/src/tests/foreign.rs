@@ -6,7 +6,7 @@ use super::*;
 use crate::{place, schema};
 
 /// A store of version 1 as it was released, with an experiment of one finished run. Never changes.
-fn version_1(path: &Path) {
+pub(super) fn version_1(path: &Path) {
     meddle(path, include_str!("version-1.sql"));
 }
 
@@ -80,8 +80,8 @@ fn files_that_are_no_store() {
     fails(Store::open_read_only(&path), "it is empty");
     drop(Store::open(&path).unwrap());
     meddle(&path, "PRAGMA user_version = 99");
-    both("has schema version 99, this tenbin knows up to 1");
-    meddle(&path, "PRAGMA user_version = 1; DROP TABLE series; CREATE VIEW series AS SELECT 1");
+    both("has schema version 99, this tenbin knows up to 2");
+    meddle(&path, "PRAGMA user_version = 2; DROP TABLE series; CREATE VIEW series AS SELECT 1");
     both("there is no table series");
     meddle(&path, "DROP VIEW series; CREATE TABLE series (run)");
     both("the table series is another");
@@ -123,7 +123,7 @@ fn damaged_content_names_the_run() {
         ("UPDATE series SET n = 1 << 40", "has 2199023255552 samples"),
         ("UPDATE series SET n = 1 << 27 WHERE idx = 0", "more than 33554432 samples"),
         ("UPDATE series SET n = 1 << 24 WHERE idx = 0", "too few bytes"),
-        ("UPDATE series SET encoding = 2", "series 0: samples in encoding 2"),
+        ("UPDATE series SET encoding = 3", "series 0: samples in encoding 3"),
         ("UPDATE series SET data = x'00'", "cannot decompress"),
         ("UPDATE series SET data = x''", "cannot decompress"),
         ("UPDATE series SET data = zeroblob(1000)", "cannot decompress"),

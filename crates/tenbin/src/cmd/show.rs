@@ -13,10 +13,10 @@ pub fn show(args: &ShowArgs) -> Outcome {
     let text = if let Some(number) = what.strip_prefix("run:") {
         let number = number.parse().map_err(|_| {
             Failure::usage(format!(
-                "cannot show {what}: {number} is no number\nhint: tenbin show --json lists the runs"
+                "cannot show {what}: {number} is no number\nhint: `tenbin list --runs` and `tenbin show --json` list the runs"
             ))
         })?;
-        let record = store.load_run(number).map_err(Failure::usage)?;
+        let record = store.any_run(number).map_err(Failure::usage)?;
         let Some(run) = record.run else {
             let why = record.error.unwrap_or_else(|| "it was cut short".to_owned());
             return Err(Failure::usage(format!("cannot show {what}: nothing was measured: {why}")));

@@ -20,6 +20,8 @@ pub mod ipmitool;
 pub mod kdiskmark;
 pub mod mpi;
 pub mod netperf;
+pub mod netpipe;
+pub mod osu;
 pub mod ping;
 mod sections;
 pub mod sensors;
@@ -94,6 +96,8 @@ pub static FORMATS: &[&dyn Format] = &[
     &ipmitool::Ipmitool,
     &kdiskmark::KDiskMark,
     &netperf::Netperf,
+    &netpipe::NetPipe,
+    &osu::Osu,
     &ping::Ping,
 ];
 
@@ -104,6 +108,7 @@ pub static VIEWS: &[&dyn View] = &[
     &imb::Imb,
     &iozone::Iozone,
     &ipmitool::Ipmitool,
+    &osu::Osu,
     &ping::Ping,
 ];
 

@@ -1,14 +1,15 @@
 //! A log of IMB, cut into its tables.
 
+use std::collections::BTreeMap;
 use std::io::BufRead;
 
 use tenbin_core::caveat::{Caveat, CaveatKind};
 use tenbin_core::run::Run;
 
 use super::columns;
-use super::table::Table;
+use super::table::{Row, Table};
 use crate::clean::Lines;
-use crate::mpi::{Trouble, unlabelled};
+use crate::mpi::{Trouble, rows, unlabelled};
 use crate::{ParseError, RunSink};
 
 /// Reads a log; every table is a run.
@@ -58,7 +59,7 @@ pub fn banner(line: &str) -> Option<(String, String)> {
 #[derive(Debug, Default)]
 struct Suite {
     version: Option<String>,
-    facts: Vec<(String, String)>,
+    facts: BTreeMap<&'static str, String>,
     /// The largest message asked for.
     largest: Option<i64>,
     /// Benchmarks asked for that have not begun.
@@ -86,6 +87,12 @@ enum Expects {
     Names,
 }
 
+impl Suite {
+    fn fact(&mut self, name: &'static str, value: &str) {
+        self.facts.insert(name, value.to_owned());
+    }
+}
+
 struct Reader<'a> {
     out: &'a mut dyn RunSink,
     suite: Suite,
@@ -107,7 +114,7 @@ impl Reader<'_> {
         if let Some((version, part)) = banner(text) {
             self.end_suite();
             self.suite = Suite { version: Some(version), begun: true, ..Suite::default() };
-            self.suite.facts.push(("imb.part".to_owned(), part));
+            self.suite.fact("imb.part", &part);
             return;
         }
         if let Some(header) = columns::header(text) {
@@ -119,11 +126,12 @@ impl Reader<'_> {
                 self.setting(header.before);
             }
             self.suite.begun = true;
+            self.table.shapes = header.columns.iter().map(|column| column.shape()).collect();
             self.table.columns = header.columns;
             self.row(header.after, whole);
             return;
         }
-        let comment = text.strip_prefix('#').map(str::trim);
+        let comment = text.strip_prefix('#');
         if let Some(name) = title(text) {
             self.begin_table(Some(name));
         }
@@ -153,7 +161,7 @@ impl Reader<'_> {
             table.skipped.push(skipped);
             return true;
         }
-        let rows = columns::rows(&table.columns, text, whole);
+        let rows = rows(&table.shapes, text, whole);
         if rows.is_empty() {
             let started = !table.rows.is_empty();
             let number = text.starts_with(|first: char| first.is_ascii_digit());
@@ -167,8 +175,8 @@ impl Reader<'_> {
                 table.foreign.hear(text);
                 table.foreign.settle();
             }
-            table.cut |= !whole && row.cells.last().is_some_and(Option::is_none);
-            table.rows.push(row);
+            table.cut |= row.cut;
+            table.rows.push(Row::new(&row));
         }
         true
     }
@@ -201,7 +209,10 @@ impl Reader<'_> {
         self.suite.largest = number("Maximum message length in bytes:").or(self.suite.largest);
     }
 
+    /// A line behind its mark.
     fn comment(&mut self, text: &str) {
+        let indented = text.starts_with("    ");
+        let text = text.trim();
         if text.is_empty() {
             self.end_command();
             return;
@@ -220,11 +231,12 @@ impl Reader<'_> {
             self.lost.push(text);
         } else if self.suite.expects == Expects::Command {
             self.suite.expects = Expects::Arguments;
-            self.suite.facts.push(("imb.command".to_owned(), text.to_owned()));
-        } else if self.suite.expects == Expects::Arguments {
-            if let Some((_, command)) = self.suite.facts.last_mut() {
+            self.suite.fact("imb.command", text);
+        } else if self.suite.expects == Expects::Arguments && indented {
+            if let Some(command) = self.suite.facts.get_mut("imb.command") {
                 *command = format!("{command} {text}");
             }
+            self.suite.expects = Expects::Nothing;
         } else if let Some((key, value)) = text.split_once(':') {
             let key = key.trim();
             let known = FACTS.iter().find(|(printed, _)| *printed == key);
@@ -234,12 +246,15 @@ impl Reader<'_> {
                 None => (value, None),
             };
             if let (Some((_, name)), false) = (known, value.trim().is_empty()) {
-                self.suite.facts.push(((*name).to_owned(), value.trim().to_owned()));
+                self.suite.fact(name, value.trim());
             }
             if let Some(rest) = rest {
                 self.comment(rest.trim());
             }
-        } else if self.suite.expects == Expects::Names && !text.contains(char::is_whitespace) {
+        } else if self.suite.expects == Expects::Names
+            && !text.contains(char::is_whitespace)
+            && self.suite.to_run.len() < MOST_NAMES
+        {
             self.suite.to_run.push(text.trim_start_matches("(Multi-)").to_owned());
         }
     }
@@ -322,6 +337,9 @@ impl Reader<'_> {
         }
     }
 }
+
+/// More benchmarks than the suite has: no list of a real log is longer.
+const MOST_NAMES: usize = 200;
 
 /// The keys of IMB's first lines and the names of the facts.
 pub const FACTS: &[(&str, &str)] = &[

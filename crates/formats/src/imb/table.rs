@@ -1,16 +1,53 @@
 //! One table of IMB as a run.
 
+use std::collections::BTreeMap;
+
 use tenbin_core::caveat::CaveatKind;
 use tenbin_core::metric::{BANDWIDTH, LATENCY, MESSAGE_RATE, Metric, OVERLAP};
 use tenbin_core::run::Run;
 use tenbin_core::sample::{Params, Reduce};
 
-use super::columns::{Column, Row};
-use crate::mpi::{Foreign, MEBI_OVER_MEGA, counts_in_mebi, scaled};
+use super::columns::Column;
+use crate::mpi::{Cells, Foreign, MEBI_OVER_MEGA, Shape, counts_in_mebi, decimals, scaled};
 use crate::sheet::Sheet;
 
 /// Bytes that IMB calls a Mbyte; before 2018 it was 2^20.
 const BYTES_PER_MBYTE: f64 = 1e6;
+
+/// Rows that get a caveat of their own.
+const MOST_CAVEATS: usize = 32;
+
+/// A row: a number for each column that holds one.
+#[derive(Debug)]
+pub struct Row {
+    cells: Vec<Option<Number>>,
+}
+
+/// A number as printed.
+#[derive(Clone, Copy, Debug)]
+struct Number {
+    value: f64,
+    decimals: usize,
+}
+
+impl Row {
+    /// The numbers of `cells`.
+    pub fn new(cells: &Cells<'_>) -> Row {
+        let number = |word: &Option<&str>| {
+            let word = (*word)?;
+            Some(Number { value: scaled(word, 0)?, decimals: decimals(word) })
+        };
+        Row { cells: cells.words.iter().map(number).collect() }
+    }
+
+    fn number(&self, at: Option<usize>) -> Option<Number> {
+        *self.cells.get(at?)?
+    }
+
+    fn value(&self, at: Option<usize>) -> Option<f64> {
+        self.number(at).map(|number| number.value)
+    }
+}
 
 /// A table while it is read.
 #[derive(Debug, Default)]
@@ -31,6 +68,8 @@ pub struct Table {
     pub mode: Option<&'static str>,
     /// Empty until the line above the rows was seen.
     pub columns: Vec<Column>,
+    /// Of the columns.
+    pub shapes: Vec<Shape>,
     /// What was measured.
     pub rows: Vec<Row>,
     /// Rows that were not measured.
@@ -43,7 +82,7 @@ pub struct Table {
 
 impl Table {
     /// The table as a run with `facts`; `None` if it holds no number. `version` is that of the suite.
-    pub fn run(self, version: Option<&str>, facts: &[(String, String)]) -> Option<Run> {
+    pub fn run(self, version: Option<&str>, facts: &BTreeMap<&'static str, String>) -> Option<Run> {
         let mut sheet = Sheet::new("imb");
         sheet.run.tool_version = version.map(str::to_owned);
         sheet.run.benchmark.clone_from(&self.benchmark);
@@ -75,7 +114,7 @@ impl Table {
     /// The last message size with a result, or with a reason why there is none.
     pub fn last_size(&self) -> Option<i64> {
         let at = self.column(Column::Bytes)?;
-        let measured = self.rows.iter().filter_map(|row| row.cells.get(at).copied().flatten());
+        let measured = self.rows.iter().filter_map(|row| row.value(Some(at)));
         let skipped = self.skipped.iter().filter_map(|(size, _)| *size);
         measured.map(|size| size as i64).chain(skipped).max()
     }
@@ -88,9 +127,8 @@ impl Table {
     fn is_in_mebi(&self, version: Option<&str>) -> bool {
         let shown = counts_in_mebi(self.rows.iter().filter_map(|row| {
             let rounded = |column| {
-                let at = self.column(column)?;
-                let value = (*row.cells.get(at)?)?;
-                Some((value, 0.5 * 0.1f64.powi(*row.decimals.get(at)? as i32) / value))
+                let number = row.number(self.column(column))?;
+                Some((number.value, 0.5 * 0.1f64.powi(number.decimals.min(30) as i32) / number.value))
             };
             let (rate, rate_slack) = rounded(Column::Rate)?;
             let (time, time_slack) = rounded(Column::Time).or_else(|| rounded(Column::Max))?;
@@ -102,7 +140,7 @@ impl Table {
     }
 
     fn row(&self, sheet: &mut Sheet, row: &Row, unit: f64) {
-        let cell = |wanted| row.cells.get(self.column(wanted)?).copied().flatten();
+        let cell = |wanted| row.value(self.column(wanted));
         let mut params = Params::new();
         let mut param = |name: &str, value: Option<i64>| {
             if let Some(value) = value {
@@ -149,24 +187,27 @@ impl Table {
             "IMB prints means over its repetitions; no spread can be computed",
         );
         let at = (self.column(Column::Repetitions), self.column(Column::Bytes));
-        let cell = |row: &Row, at: Option<usize>| row.cells.get(at?).copied().flatten();
-        let once = self.rows.iter().filter(|row| cell(row, at.0) == Some(1.0));
-        let sizes: Vec<f64> = once.filter_map(|row| cell(row, at.1)).collect();
+        let once = self.rows.iter().filter(|row| row.value(at.0) == Some(1.0));
+        let sizes: Vec<f64> = once.filter_map(|row| row.value(at.1)).collect();
         if let Some(smallest) = sizes.iter().copied().reduce(f64::min) {
             let text = format!("{smallest} bytes and others were sent once: nothing tells noise from effect");
             let text = if sizes.len() == 1 { text.replace(" and others were", " were") } else { text };
             sheet.caveat(CaveatKind::Note, text);
         }
-        for row in &self.rows {
+        let hollow = self.rows.iter().filter(|row| {
             let mut measured = self.columns.iter().zip(&row.cells).filter(|(column, _)| !column.is_key());
-            if !self.cut && measured.all(|(_, cell)| cell.is_none()) {
-                let size = cell(row, at.1).unwrap_or_default();
-                sheet.caveat(CaveatKind::NotMeasured, format!("{size} bytes: no number in the row"));
-            }
-        }
-        for (size, reason) in &self.skipped {
+            !self.cut && measured.all(|(_, cell)| cell.is_none())
+        });
+        let hollow = hollow.map(|row| (row.value(at.1).map(|size| size as i64), "no number in the row"));
+        let skipped = self.skipped.iter().map(|(size, reason)| (*size, reason.as_str()));
+        let mut lost = hollow.chain(skipped);
+        for (size, reason) in lost.by_ref().take(MOST_CAVEATS) {
             let size = size.map_or_else(String::new, |size| format!("{size} bytes: "));
             sheet.caveat(CaveatKind::NotMeasured, format!("{size}{reason}"));
+        }
+        let further = lost.count();
+        if further > 0 {
+            sheet.caveat(CaveatKind::NotMeasured, format!("{further} further rows without a result"));
         }
         if let Some(text) = self.foreign.text() {
             sheet.caveat(CaveatKind::ForeignLines, text);

@@ -282,6 +282,24 @@ fn copies_and_interruptions() {
 }
 
 #[test]
+fn heads() {
+    let check = |text: &str, key: &str, wanted: &str| {
+        let run = &read(text).unwrap()[0];
+        assert_eq!(run.facts[key].value.as_ref().unwrap().to_string(), wanted, "{text}");
+    };
+    let table = "# Benchmarking PingPong\n#bytes #repetitions t[usec] Mbytes/sec\n8 1000 2.00 4.00\n";
+    let head = "# Machine    : x86_64# System     : Linux\n# Version : #1 SMP\n# MPI Version : 3.1\n";
+    check(&format!("{head}{table}"), "imb.machine", "x86_64");
+    check(&format!("{head}{table}"), "imb.system", "Linux");
+    check(&format!("{head}{table}"), "imb.system_version", "#1 SMP");
+    check(&format!("{head}{table}"), "mpi.version", "3.1");
+    let command = |rest: &str| format!("# Calling sequence was:\n\n# ./IMB-MPI1 -npmin 4\n{rest}{table}");
+    check(&command("\n# Minimum message length in bytes: 0\n"), "imb.command", "./IMB-MPI1 -npmin 4");
+    check(&command("# Minimum message length in bytes: 0\n"), "imb.command", "./IMB-MPI1 -npmin 4");
+    check(&command("#            PingPong Barrier\n"), "imb.command", "./IMB-MPI1 -npmin 4 PingPong Barrier");
+}
+
+#[test]
 fn nothing_measured() {
     let check = |text: &str, wanted: &str| {
         assert_eq!(read(text).unwrap_err(), format!("imb measured nothing: {wanted}"));

@@ -1,6 +1,10 @@
 //! What stands around the tables of MPI benchmarks: labels that launchers put before lines, messages of jobs that
 //! fail, and numbers as C prints them.
 
+mod rows;
+
+pub use rows::{Cells, Shape, decimals, is_digits, rows};
+
 /// `text` without the label of a launcher that tells which rank wrote the line: `[1,0]<stdout>:` (Open MPI), `0: `
 /// (srun -l), `[0] ` (Hydra).
 pub fn unlabelled(text: &str) -> &str {
@@ -19,11 +23,6 @@ pub fn unlabelled(text: &str) -> &str {
     }
 }
 
-/// Whether `text` is a number without sign and point.
-pub fn is_digits(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
-}
-
 /// A number such as `12.50`, times ten to `power`; exact, as if the digits had been printed in the base unit. No
 /// sign, no exponent, no `nan` or `inf`.
 pub fn scaled(text: &str, power: i32) -> Option<f64> {
@@ -32,11 +31,6 @@ pub fn scaled(text: &str, power: i32) -> Option<f64> {
         return None;
     }
     format!("{text}e{power}").parse().ok().filter(|value: &f64| value.is_finite())
-}
-
-/// Digits behind the point.
-pub fn decimals(text: &str) -> usize {
-    text.split_once('.').map_or(0, |(_, part)| part.len())
 }
 
 /// Whether a column of rates counts in 2^20 rather than 10^6, judged by rows of (rate as printed, the rate in 10^6 that
@@ -253,5 +247,41 @@ mod tests {
             Some(wrapped),
             Some(wrapped),
         );
+    }
+
+    #[test]
+    fn damaged_logs_never_panic() {
+        let logs = [
+            include_str!("../../../../testdata/imb/2021.11-openmpi-4.1.4-multi1.txt"),
+            include_str!("../../../../testdata/imb/2021.11-openmpi-4.1.4-overflow.txt"),
+            include_str!("../../../../testdata/osu/7.4-openmpi-4.1.4-mbw_mr-windows.txt"),
+            include_str!("../../../../testdata/osu/7.4-openmpi-4.1.4-iallreduce-full.txt"),
+            include_str!("../../../../testdata/netpipe/5-openmpi-4.1.4-mpi.txt"),
+            include_str!("../../../../testdata/netpipe/3.7.2-debian12-tcp-np.out.txt"),
+        ];
+        for log in logs {
+            for at in (0..log.len()).step_by(197) {
+                let (before, after) = log.as_bytes().split_at(at);
+                let broken = [before, "9é9999999999999999999999".as_bytes(), after].concat();
+                for text in [before, after, &broken] {
+                    for format in crate::FORMATS
+                        .iter()
+                        .filter(|format| matches!(format.name(), "imb" | "osu" | "netpipe"))
+                    {
+                        let mut text = text;
+                        let mut runs: Vec<tenbin_core::run::Run> = Vec::new();
+                        let _ = format.parse(&mut text, &mut runs);
+                        for view in
+                            crate::VIEWS.iter().filter(|view| runs.iter().any(|run| run.tool == view.name()))
+                        {
+                            let mut printed = String::new();
+                            for run in &runs {
+                                let _ = view.print(run, &mut printed);
+                            }
+                        }
+                    }
+                }
+            }
+        }
     }
 }

@@ -12,6 +12,7 @@ pub mod crystaldiskmark;
 pub mod fio;
 pub mod fping;
 pub mod freeipmi;
+pub mod hwmon;
 pub mod imb;
 pub mod iozone;
 pub mod iperf2;
@@ -89,6 +90,7 @@ pub static FORMATS: &[&dyn Format] = &[
     &fio::Fio,
     &fping::Fping,
     &freeipmi::FreeIpmi,
+    &hwmon::Hwmon,
     &imb::Imb,
     &iozone::Iozone,
     &iperf2::Iperf2,

@@ -9,6 +9,7 @@ use tenbin_core::run::Run;
 
 pub mod clean;
 pub mod crystaldiskmark;
+pub mod diskspd;
 pub mod fio;
 pub mod fping;
 pub mod freeipmi;
@@ -87,6 +88,7 @@ pub const HEAD: usize = 1 << 16;
 /// Every format, in the order they are asked.
 pub static FORMATS: &[&dyn Format] = &[
     &crystaldiskmark::CrystalDiskMark,
+    &diskspd::DiskSpd,
     &fio::Fio,
     &fping::Fping,
     &freeipmi::FreeIpmi,

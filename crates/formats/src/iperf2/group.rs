@@ -430,7 +430,7 @@ fn both_ways(run: &mut Run) {
 }
 
 /// What arrived counts, else what was sent; of several streams their sum, if it is told.
-fn headline(run: &mut Run) {
+pub(crate) fn headline(run: &mut Run) {
     if run.series.iter().any(|series| series.metric == TRANSACTION_RATE) {
         for series in &mut run.series {
             if series.metric == RTT && series.params.contains_key("window") {

@@ -16,6 +16,8 @@ mod row;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use group::headline;
+
 /// The format.
 pub struct Iperf2;
 

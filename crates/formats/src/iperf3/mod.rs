@@ -4,9 +4,12 @@
 //! iperf3 3.12 does. Used by the importer, by the engine that speaks iperf3's protocol and by the verb that prints
 //! like it, so that a figure has one meaning.
 
-use std::io::{BufRead, Read};
+use std::io::BufRead;
 
-use crate::clean::Text;
+use read_json::Collector;
+use split::Splitter;
+
+use crate::clean::Lines;
 use crate::{Format, ParseError, RunSink};
 
 pub mod json;
@@ -15,15 +18,13 @@ mod read_json;
 mod read_text;
 mod reading;
 pub mod series;
+mod split;
 #[cfg(test)]
 mod tests;
 pub mod text;
 
 /// The format.
 pub struct Iperf3;
-
-/// The longest log that is read, in bytes: weeks of intervals.
-const LOG_LIMIT: u64 = 512 * 1024 * 1024;
 
 impl Format for Iperf3 {
     fn name(&self) -> &'static str {
@@ -32,13 +33,44 @@ impl Format for Iperf3 {
 
     fn sniff(&self, head: &[u8]) -> bool {
         let head = String::from_utf8_lossy(head);
-        read_json::is_iperf3(&head) || read_text::is_iperf3(&head)
+        !crate::iperf2::is_iperf2(&head) && (read_json::is_iperf3(&head) || read_text::is_iperf3(&head))
     }
 
     fn parse(&self, input: &mut dyn BufRead, out: &mut dyn RunSink) -> Result<(), ParseError> {
-        let mut log = String::new();
-        Text::new(input).take(LOG_LIMIT).read_to_string(&mut log)?;
-        let readings = if read_json::is_iperf3(&log) { read_json::read(&log) } else { read_text::read(&log) };
+        let mut lines = Lines::new(input);
+        // What the log is made of shows in its head.
+        let mut head = Vec::new();
+        let mut length = 0;
+        let mut text = String::new();
+        while length < crate::HEAD
+            && let Some(line) = lines.next()?
+        {
+            length += line.text.len() + 1;
+            head.push((line.text.to_owned(), line.whole));
+            text.push_str(line.text);
+            text.push('\n');
+        }
+        let readings = if read_json::is_iperf3(&text) {
+            let (mut splitter, mut collector) = (Splitter::default(), Collector::default());
+            for (line, whole) in head {
+                splitter.line(&line, whole, &mut collector);
+            }
+            while let Some(line) = lines.next()? {
+                splitter.line(line.text, line.whole, &mut collector);
+            }
+            splitter.finish(&mut collector);
+            collector.finish()
+        } else {
+            let mut reader = read_text::Reader::default();
+            for (line, whole) in head {
+                reader.line(if whole { &line } else { read_text::without_half_number(&line) });
+            }
+            while let Some(line) = lines.next()? {
+                reader.line(if line.whole { line.text } else { read_text::without_half_number(line.text) });
+            }
+            reader.finish();
+            reader.tests
+        };
         let mut said = None;
         let mut any = false;
         for reading in readings {

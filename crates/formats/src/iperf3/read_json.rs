@@ -5,37 +5,150 @@ use serde_json::Value;
 use super::model::{Connection, Cpu, Direction, End, Interval, Role, Row, Side, Start, Test};
 use super::read_text;
 use super::reading::Reading;
+use super::split::Pieces;
+#[cfg(test)]
+use super::split::Splitter;
 
-/// Every test in `text`: documents may stand between other lines, twice, or end early.
-pub fn read(text: &str) -> Vec<Reading> {
-    let mut tests: Vec<Reading> = Vec::new();
-    let mut events: Option<Reading> = None;
-    for (value, cut) in documents(text) {
-        if let Some(event) = value.get("event").and_then(Value::as_str) {
-            let data = value.get("data").unwrap_or(&Value::Null);
-            if event == "start" {
-                tests.extend(events.take());
-            }
-            on_event(events.get_or_insert_default(), event, data);
-        } else if value.get("start").is_some() || value.get("end").is_some() {
-            let mut read = document(&value);
-            read.cut |= cut;
-            let same = |other: &Reading| {
-                other.test.start.cookie.is_some() && other.test.start.cookie == read.test.start.cookie
-            };
-            // Some versions print their document twice, or the whole after its events.
-            match tests.last_mut() {
-                Some(last) if same(last) => *last = read,
-                _ if events.as_ref().is_some_and(same) => {
-                    events = None;
-                    tests.push(read);
-                }
-                _ => tests.push(read),
-            }
+/// Puts tests together from the pieces of documents and events.
+#[derive(Default)]
+pub struct Collector {
+    /// Intervals are kept as they are, for those who print them; else only their samples.
+    keep: bool,
+    tests: Vec<Reading>,
+    /// The test that events tell of.
+    events: Option<Reading>,
+    /// The document whose intervals are being read.
+    current: Option<Reading>,
+    /// Intervals that came ahead of what explains them.
+    ahead: Vec<String>,
+    foreign: bool,
+    /// Mending costs time: text full of braces must not be mended for each of them.
+    mended: usize,
+}
+
+/// So many broken pieces are mended.
+const MENDS: usize = 4096;
+
+impl Pieces for Collector {
+    fn begin(&mut self, head: &str) {
+        let value = self.value(head, false);
+        let start_value = value.as_ref().and_then(|value| value.get("start"));
+        self.current = start_value.map(|data| Reading {
+            test: Test { start: start(data), ..Test::default() },
+            ..Reading::default()
+        });
+        self.ahead.clear();
+    }
+
+    fn interval(&mut self, text: &str) {
+        if self.current.is_none() {
+            self.ahead.push(text.to_owned());
+            return;
+        }
+        let Some(data) = self.value(text, false) else {
+            self.foreign = true;
+            return;
+        };
+        let keep = self.keep;
+        if let Some(current) = &mut self.current {
+            take(current, &data, keep);
         }
     }
-    tests.extend(events);
-    tests
+
+    fn document(&mut self, text: &str, cut: bool) {
+        let current = self.current.take();
+        let ahead = std::mem::take(&mut self.ahead);
+        let Some(value) = self.value(text, cut) else { return };
+        if let Some(event) = value.get("event").and_then(Value::as_str) {
+            // Of an event that was cut nothing is sure.
+            if !cut {
+                self.event(event, value.get("data").unwrap_or(&Value::Null));
+            }
+            return;
+        }
+        if value.get("start").is_none() && value.get("end").is_none() {
+            return;
+        }
+        let mut read = current.unwrap_or_else(|| {
+            let data = value.get("start").unwrap_or(&Value::Null);
+            Reading { test: Test { start: start(data), ..Test::default() }, ..Reading::default() }
+        });
+        for text in ahead {
+            if let Some(data) = self.value(&text, false) {
+                take(&mut read, &data, self.keep);
+            }
+        }
+        complete(&mut read, &value, self.keep);
+        read.cut |= cut;
+        read.foreign |= std::mem::take(&mut self.foreign);
+        let same = |other: &Reading| {
+            other.test.start.cookie.is_some() && other.test.start.cookie == read.test.start.cookie
+        };
+        // Some versions print their document twice, or the whole after its events.
+        match self.tests.last_mut() {
+            Some(last) if same(last) => *last = read,
+            _ if self.events.as_ref().is_some_and(same) => {
+                self.events = None;
+                self.tests.push(read);
+            }
+            _ => self.tests.push(read),
+        }
+    }
+
+    fn foreign(&mut self) {
+        self.foreign = true;
+    }
+}
+
+impl Collector {
+    /// The tests, when nothing follows.
+    pub fn finish(mut self) -> Vec<Reading> {
+        self.tests.extend(self.events);
+        self.tests
+    }
+
+    fn event(&mut self, event: &str, data: &Value) {
+        if event == "start" {
+            self.tests.extend(self.events.take());
+        }
+        on_event(self.events.get_or_insert_default(), event, data, self.keep);
+    }
+
+    /// The value of a piece; of one that is cut as far as it goes.
+    fn value(&mut self, text: &str, cut: bool) -> Option<Value> {
+        if let (false, Ok(value)) = (cut, serde_json::from_str(text)) {
+            return Some(value);
+        }
+        self.mended += 1;
+        if self.mended > MENDS {
+            return None;
+        }
+        // A number that is none, or an end that is missing.
+        let mended = without_nan(text);
+        if !cut {
+            return serde_json::from_str(&mended).ok();
+        }
+        closed(&mended).and_then(|text| serde_json::from_str(&text).ok())
+    }
+}
+
+/// Every test in `text`, with its intervals.
+#[cfg(test)]
+pub fn read(text: &str) -> Vec<Reading> {
+    let mut collector = Collector { keep: true, ..Collector::default() };
+    let mut splitter = Splitter::default();
+    for line in text.split_inclusive('\n') {
+        splitter.line(line.trim_end_matches(['\r', '\n']), line.ends_with('\n'), &mut collector);
+    }
+    splitter.finish(&mut collector);
+    collector.finish()
+}
+
+/// Adds an interval. Before 3.13 only it tells that data goes both ways.
+fn take(reading: &mut Reading, data: &Value, keep: bool) {
+    reading.test.start.bidir |= both_ways(data);
+    let interval = interval(&reading.test.start, data);
+    add(reading, interval, keep);
 }
 
 /// Whether `text` begins like iperf3's JSON.
@@ -43,41 +156,6 @@ pub fn is_iperf3(text: &str) -> bool {
     let has = |words: &str| text.contains(words);
     let quoted = ["\"connected\"", "\"test_start\"", "\"sum_sent\"", "\"iperf 3"];
     has("{") && (has("\"start\"") || has("\"event\"")) && quoted.iter().any(|words| has(words))
-}
-
-/// Every JSON object of `text`, and whether it had to be closed for lack of its end.
-fn documents(text: &str) -> Vec<(Value, bool)> {
-    let mut found = Vec::new();
-    let mut rest = text;
-    // Text full of braces must not be gone over for each of them.
-    let mut mends = 0;
-    while let Some(at) = rest.find('{') {
-        rest = &rest[at..];
-        let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
-        if let Some(Ok(value)) = stream.next() {
-            rest = &rest[stream.byte_offset()..];
-            found.push((value, false));
-            continue;
-        }
-        mends += 1;
-        if mends > 8 {
-            break;
-        }
-        // Not JSON as it stands: a number that is none, or an end that is missing.
-        let mended = without_nan(rest);
-        let mut stream = serde_json::Deserializer::from_str(&mended).into_iter::<Value>();
-        if let Some(Ok(value)) = stream.next() {
-            found.push((value, false));
-            break;
-        }
-        let value = closed(&mended).and_then(|text| serde_json::from_str::<Value>(&text).ok());
-        if let Some(value) = value.filter(|value| value.get("event").is_none()) {
-            found.push((value, true));
-            break;
-        }
-        rest = &rest[1..];
-    }
-    found
 }
 
 /// `text` with null in place of the `nan` and `inf` that old versions print.
@@ -161,14 +239,11 @@ fn both_ways(data: &Value) -> bool {
     data.as_object().is_some_and(|map| map.keys().any(|key| key.ends_with("_bidir_reverse")))
 }
 
-fn on_event(reading: &mut Reading, event: &str, data: &Value) {
+fn on_event(reading: &mut Reading, event: &str, data: &Value, keep: bool) {
     reading.test.start.bidir |= both_ways(data);
     match event {
         "start" => reading.test.start = start(data),
-        "interval" => {
-            let interval = interval(&reading.test.start, data);
-            reading.test.intervals.push(interval);
-        }
+        "interval" => take(reading, data, keep),
         "end" => {
             reading.test.end = end(&reading.test.start, data);
             reading.done = reading.test.end.is_some();
@@ -178,37 +253,53 @@ fn on_event(reading: &mut Reading, event: &str, data: &Value) {
                 reading.say(text);
             }
         }
-        "server_output_json" => embedded(reading, data),
+        "server_output_json" => embedded(reading, data, keep),
+        "server_output_text" => embedded_text(reading, data, keep),
         _ => {}
     }
 }
 
-fn document(value: &Value) -> Reading {
-    let mut start = start(value.get("start").unwrap_or(&Value::Null));
-    start.bidir |= list(value.get("intervals")).chain(value.get("end")).any(both_ways);
-    let intervals = list(value.get("intervals")).map(|data| interval(&start, data)).collect();
-    let end = value.get("end").and_then(|data| end(&start, data));
-    let done = end.is_some();
-    let mut reading =
-        Reading { test: Test { start, intervals, end, error: None }, done, ..Reading::default() };
+/// Adds what stands outside of the intervals.
+fn complete(reading: &mut Reading, value: &Value, keep: bool) {
+    reading.test.start.bidir |= value.get("end").is_some_and(both_ways);
+    reading.test.end = value.get("end").and_then(|data| end(&reading.test.start, data));
+    reading.done = reading.test.end.is_some();
     if let Some(text) = value.get("error").and_then(Value::as_str) {
         reading.done = false;
         reading.say(text);
     }
     if let Some(data) = value.get("server_output_json") {
-        embedded(&mut reading, data);
+        embedded(reading, data, keep);
     }
-    if let Some(text) = value.get("server_output_text").and_then(Value::as_str) {
-        for other in read_text::read(text) {
-            reading.test.intervals.extend(other.test.intervals);
-        }
+    if let Some(data) = value.get("server_output_text") {
+        embedded_text(reading, data, keep);
     }
-    reading
 }
 
 /// The server's own report of the same test: its intervals are further series of this run.
-fn embedded(reading: &mut Reading, data: &Value) {
-    reading.test.intervals.extend(document(data).test.intervals);
+fn embedded(reading: &mut Reading, data: &Value, keep: bool) {
+    let mut start = start(data.get("start").unwrap_or(&Value::Null));
+    start.bidir |= reading.test.start.bidir;
+    for data in list(data.get("intervals")) {
+        add(reading, interval(&start, data), keep);
+    }
+}
+
+fn embedded_text(reading: &mut Reading, data: &Value, keep: bool) {
+    let Some(text) = data.as_str() else { return };
+    for other in read_text::read(text) {
+        for interval in other.test.intervals {
+            add(reading, interval, keep);
+        }
+    }
+}
+
+fn add(reading: &mut Reading, interval: Interval, keep: bool) {
+    if keep {
+        reading.test.intervals.push(interval);
+    } else {
+        reading.interval(&interval);
+    }
 }
 
 fn list(value: Option<&Value>) -> impl Iterator<Item = &Value> {

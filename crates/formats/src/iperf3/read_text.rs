@@ -25,9 +25,19 @@ pub fn is_iperf3(text: &str) -> bool {
     })
 }
 
+/// A last line without the word that may lack digits.
+pub fn without_half_number(line: &str) -> &str {
+    match line.trim_end().rsplit_once(' ') {
+        Some((rest, last)) if last.ends_with(|c: char| c.is_ascii_digit() || c == '.' || c == '/') => rest,
+        _ => line,
+    }
+}
+
+/// Puts tests together from lines.
 #[derive(Default)]
-struct Reader {
-    tests: Vec<Reading>,
+pub struct Reader {
+    /// The tests so far.
+    pub tests: Vec<Reading>,
     current: Option<Reading>,
     /// What was said before a test begins, which may be printed ahead of it.
     version: Option<String>,
@@ -42,7 +52,8 @@ struct Reader {
 }
 
 impl Reader {
-    fn line(&mut self, line: &str) {
+    /// The next line.
+    pub fn line(&mut self, line: &str) {
         if let Some(row) = row(line) {
             self.row(row);
         } else if line.contains("[ ID]") && line.contains("Interval") {
@@ -92,7 +103,8 @@ impl Reader {
         self.current = Some(Reading { test: Test { start, ..Test::default() }, ..Reading::default() });
     }
 
-    fn finish(&mut self) {
+    /// Ends the test that is being read.
+    pub fn finish(&mut self) {
         self.embedded = false;
         if let Some(mut now) = self.current.take() {
             now.test.intervals.retain(|interval| !interval.streams.is_empty() || !interval.sums.is_empty());

@@ -5,7 +5,7 @@ use tenbin_core::env::{Class, Fact, FactValue};
 use tenbin_core::run::Run;
 use tenbin_core::unit::Unit;
 
-use super::model::{End, Role, Row, Side, Test};
+use super::model::{End, Interval, Role, Row, Side, Test};
 use super::series;
 
 /// A test as far as a log tells it.
@@ -19,6 +19,12 @@ pub struct Reading {
     pub interrupted: bool,
     /// The log ends in the middle of it.
     pub cut: bool,
+    /// Lines of other programs stood in it.
+    pub foreign: bool,
+    /// Series of intervals that are not kept in the test.
+    pub intervals: series::Builder,
+    /// Datagrams sent in those intervals.
+    pub sent: f64,
 }
 
 impl Reading {
@@ -27,6 +33,12 @@ impl Reading {
         let mut reading = Reading::default();
         reading.say(error);
         reading
+    }
+
+    /// Takes an interval and keeps only its samples.
+    pub fn interval(&mut self, interval: &Interval) {
+        self.sent += sent(interval);
+        self.intervals.interval(&self.test.start, interval);
     }
 
     /// iperf3 said so about this test.
@@ -40,8 +52,10 @@ impl Reading {
     /// The run; `None` if there is no value in it.
     pub fn run(mut self) -> Option<Run> {
         self.test.end = self.test.end.take().map(|end| self.known(end));
+        let mut builder = std::mem::take(&mut self.intervals);
+        builder.test(&self.test);
         let test = &self.test;
-        let series = series::of(test);
+        let series = builder.series;
         if series.is_empty() {
             return None;
         }
@@ -77,6 +91,10 @@ impl Reading {
             fact("tcp.local", Some(connection.local_host.clone().into()), None);
             fact("tcp.remote", Some(connection.remote_host.clone().into()), None);
         }
+        // Of a test that was cut short there is no total to compare by.
+        if !self.interrupted && !self.cut && test.error.is_none() {
+            crate::iperf2::headline(&mut run);
+        }
         Some(run)
     }
 
@@ -97,11 +115,7 @@ impl Reading {
             end.cpu_remote = None;
         }
         // Datagrams lost at the tail leave no gap: what was sent and is in no counter may be lost too.
-        let sent = |sum: fn(&Row) -> Option<f64>| {
-            let rows = self.test.intervals.iter().flat_map(|interval| interval.streams.iter());
-            rows.filter(|row| row.side == Side::Sender && !row.omitted).filter_map(sum).sum::<f64>()
-        };
-        let sent = sent(|row| row.packets);
+        let sent = self.sent + self.test.intervals.iter().map(sent).sum::<f64>();
         let received = |row: &&Row| row.side == Side::Receiver && row.lost_packets.is_some();
         let totals = if end.streams.iter().any(|row| received(&row)) { &end.streams } else { &end.sums };
         let counted: f64 = totals.iter().filter(received).filter_map(|row| row.packets).sum();
@@ -130,6 +144,9 @@ impl Reading {
         if self.cut || (!ended && !self.interrupted && said.is_none()) {
             note(CaveatKind::Truncated, "the log ends before the totals of the test".into());
         }
+        if self.foreign {
+            note(CaveatKind::ForeignLines, "lines of other programs stood within the document".into());
+        }
         let Some(end) = self.test.end.as_ref().filter(|_| ended) else { return caveats };
         let all = if end.sums.is_empty() { &end.streams } else { &end.sums };
         let rows = |side: Side| all.iter().filter(move |row| row.side == side);
@@ -156,4 +173,10 @@ impl Reading {
         }
         caveats
     }
+}
+
+/// Datagrams that left in an interval.
+fn sent(interval: &Interval) -> f64 {
+    let rows = interval.streams.iter().filter(|row| row.side == Side::Sender && !row.omitted);
+    rows.filter_map(|row| row.packets).sum()
 }

@@ -9,29 +9,13 @@ use tenbin_core::metric::{
 };
 use tenbin_core::sample::{Params, Sample, Series};
 
-use super::model::{Cpu, Direction, Role, Row, Side, Start, Test};
+use super::model::{Cpu, Direction, Interval, Role, Row, Side, Start, Test};
 
 /// Every series of a test, in the order of its rows.
 pub fn of(test: &Test) -> Vec<Series> {
-    let mut out = Builder { series: Vec::new(), both: test.start.bidir };
-    for interval in &test.intervals {
-        for row in told(&interval.streams, &interval.sums).filter(|row| !row.omitted) {
-            out.row(row, false, is_lone(&interval.streams, row));
-        }
-    }
-    if let Some(end) = &test.end {
-        for row in told(&end.streams, &end.sums) {
-            out.row(row, true, is_lone(&end.streams, row));
-        }
-        let local = local_side(&test.start);
-        for (cpu, side) in [(end.cpu_local, local), (end.cpu_remote, local.other())] {
-            if let Some(Cpu { total, .. }) = cpu {
-                let params = Params::from([("side".into(), side.word().into()), total_window()]);
-                out.push(&CPU_UTILIZATION, params, None, total, true);
-            }
-        }
-    }
-    out.series
+    let mut builder = Builder::default();
+    builder.test(test);
+    builder.series
 }
 
 /// The side of the program that tells; in a bidirectional test that of its first streams.
@@ -58,12 +42,45 @@ fn total_window() -> (String, tenbin_core::sample::Param) {
     ("window".into(), "total".into())
 }
 
-struct Builder {
-    series: Vec<Series>,
+/// Makes series of intervals as they are read, so that nothing but their samples is kept.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Builder {
+    /// The series so far.
+    pub series: Vec<Series>,
+    /// Both directions at once: every series says its own.
     both: bool,
+    /// The series behind the one that was last added to: rows come in the same order in every interval.
+    cursor: usize,
 }
 
 impl Builder {
+    /// Adds an interval of a test that began so.
+    pub fn interval(&mut self, start: &Start, interval: &Interval) {
+        self.both = start.bidir;
+        for row in told(&interval.streams, &interval.sums).filter(|row| !row.omitted) {
+            self.row(row, false, is_lone(&interval.streams, row));
+        }
+    }
+
+    /// Adds what `test` holds.
+    pub fn test(&mut self, test: &Test) {
+        self.both = test.start.bidir;
+        for interval in &test.intervals {
+            self.interval(&test.start, interval);
+        }
+        let Some(end) = &test.end else { return };
+        for row in told(&end.streams, &end.sums) {
+            self.row(row, true, is_lone(&end.streams, row));
+        }
+        let local = local_side(&test.start);
+        for (cpu, side) in [(end.cpu_local, local), (end.cpu_remote, local.other())] {
+            if let Some(Cpu { total, .. }) = cpu {
+                let params = Params::from([("side".into(), side.word().into()), total_window()]);
+                self.push(&CPU_UTILIZATION, &params, None, total, true);
+            }
+        }
+    }
+
     fn row(&mut self, row: &Row, total: bool, lone: bool) {
         let params = |side: Side| {
             let mut params = Params::from([("side".to_owned(), side.word().into())]);
@@ -84,7 +101,7 @@ impl Builder {
         let at = Some(row.end);
         let mut push = |metric: &Metric, params: &Params, value: Option<f64>| {
             if let Some(value) = value.filter(|value| value.is_finite()) {
-                self.push(metric, params.clone(), at, value, total);
+                self.push(metric, params, at, value, total);
             }
         };
         push(&THROUGHPUT, &here, row.bits_per_second);
@@ -105,28 +122,31 @@ impl Builder {
         push(&LOSS, &receiver, loss);
         if let (Some(_), Some(printed)) = (loss, row.lost_ratio)
             && total
-            && let Some(series) = self.series.last_mut()
+            && let Some(series) = self.cursor.checked_sub(1).and_then(|last| self.series.get_mut(last))
         {
             series.reported.insert("mean".into(), printed);
         }
     }
 
-    fn push(&mut self, metric: &Metric, params: Params, at: Option<f64>, value: f64, total: bool) {
-        let found = self.series.iter().position(|s| s.metric == *metric && s.params == params);
-        let index = found.unwrap_or_else(|| {
+    fn push(&mut self, metric: &Metric, params: &Params, at: Option<f64>, value: f64, total: bool) {
+        let here = |series: &Series| series.metric.name == metric.name && series.params == *params;
+        let next = self.series.get(self.cursor).is_some_and(here).then_some(self.cursor);
+        let index = next.or_else(|| self.series.iter().position(here)).unwrap_or_else(|| {
             self.series.push(Series {
                 metric: metric.clone(),
-                params,
+                params: params.clone(),
                 headline: None,
                 samples: Vec::new(),
                 reported: Default::default(),
             });
             self.series.len() - 1
         });
-        let series = &mut self.series[index];
-        series.samples.push(Sample::new(at, value));
-        if total {
-            series.reported.insert("mean".into(), value);
+        self.cursor = index + 1;
+        if let Some(series) = self.series.get_mut(index) {
+            series.samples.push(Sample::new(at, value));
+            if total {
+                series.reported.insert("mean".into(), value);
+            }
         }
     }
 }

@@ -412,3 +412,43 @@ fn a_failed_test_prints_as_iperf3_does() {
     assert_eq!(test.start.role, Role::Client);
     assert_eq!(Side::Sender.other(), Side::Receiver);
 }
+
+#[test]
+fn documents_are_read_as_they_stream_by() {
+    let whole = fixture("tcp-client.json");
+    let same = parse(&whole).unwrap();
+    let value: serde_json::Value = serde_json::from_str(&whole).unwrap();
+    // In one line; keys in another order, so that intervals come before what explains them.
+    for log in [
+        value.to_string(),
+        format!(
+            "{{\"intervals\":{},\"end\":{},\"start\":{}}}",
+            value["intervals"], value["end"], value["start"]
+        ),
+    ] {
+        assert_eq!(parse(&log).unwrap()[0].series, same[0].series);
+    }
+    // One that was cut and a whole one behind it.
+    let at = whole.find("\"end\":\t{").unwrap();
+    let two = format!("{}\n{}", &whole[..at], whole.replace("\"cookie\":\t\"", "\"cookie\":\t\"x"));
+    let runs = parse(&two).unwrap();
+    assert_eq!(runs.len(), 2);
+    assert_eq!(kinds(&runs[0]), [CaveatKind::Truncated]);
+    assert_eq!(runs[1].series, same[0].series);
+    // A message in the middle of it.
+    let warned = whole.replacen("\t\"intervals\":", "iperf3: warning: odd\n\t\"intervals\":", 1);
+    let runs = parse(&warned).unwrap();
+    assert_eq!(runs[0].series, same[0].series);
+    assert_eq!(kinds(&runs[0]), [CaveatKind::ForeignLines]);
+    // What was received is what counts; nothing does of a test that was stopped.
+    let star: Vec<_> = same[0].series.iter().filter(|series| series.headline.is_some()).collect();
+    assert_eq!(star.len(), 1);
+    assert_eq!(star[0].params.get("side"), Some(&"receiver".into()));
+    let stopped = parse(&fixture("interrupted-client.txt")).unwrap();
+    assert!(stopped[0].series.iter().all(|series| series.headline.is_none()));
+    // A last line without its end.
+    let cut = "[  5]   0.00-1.00   sec  1.10 GBytes  9.47 Gbits/sec    0    767 KBytes\n\
+               [  5]   1.00-2.00   sec  1.10 GBytes  9.47 Gbits/sec   12";
+    check(cut, "throughput", "side=sender", 2, 9.47e9);
+    check(cut, "retransmits", "side=sender", 1, 0.0);
+}

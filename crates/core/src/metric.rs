@@ -29,7 +29,34 @@ pub struct Metric {
     pub better: Better,
 }
 
+/// How two values of a metric are weighed against each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scale {
+    /// By their ratio: times, rates, whatever is never 0.
+    #[default]
+    Ratio,
+    /// By their difference: counts, losses, temperatures, whatever may be 0.
+    Difference,
+}
+
 impl Metric {
+    /// How values of this metric are weighed. Follows from name and unit, so that stored runs need not say it.
+    pub fn scale(&self) -> Scale {
+        match (self.unit, self.name.as_ref()) {
+            (Unit::Count | Unit::Celsius, _) => Scale::Difference,
+            (Unit::Ratio, "cpu_utilization") => Scale::Ratio,
+            (Unit::Ratio, _) => Scale::Difference,
+            _ => Scale::Ratio,
+        }
+    }
+
+    /// The same for values at hand: where one is 0 or less no ratio can be made.
+    pub fn scale_for(&self, values: impl IntoIterator<Item = f64>) -> Scale {
+        let unfit = values.into_iter().any(|value| value <= 0.0);
+        if unfit { Scale::Difference } else { self.scale() }
+    }
+
     /// A metric known when the program is built.
     pub const fn new(name: &'static str, unit: Unit, better: Better) -> Metric {
         Metric { name: Cow::Borrowed(name), unit, better }

@@ -36,6 +36,10 @@ pub fn document(experiment: &Experiment, analysis: &Analysis, store: &Path, repo
         "runs": analysis.runs,
         "undeclared_differences": analysis.undeclared_differences,
         "caveats": analysis.caveats,
+        "curves": analysis.curves,
+        "inversions": analysis.inversions,
+        "groups": analysis.groups,
+        "diagnostics": analysis.diagnostics,
         "store": store.display().to_string(),
         "report": report.map(|path| path.display().to_string()),
         "schedule": schedule(experiment),
@@ -82,6 +86,10 @@ fn comparison(comparison: &Comparison) -> Value {
         "mde": result.mde,
         "text": comparison.text,
         "log_ratios": comparison.log_ratios,
+        "unit": comparison.unit,
+        "difference": result.difference,
+        "family": result.family,
+        "far": comparison.far,
     })
 }
 

@@ -623,6 +623,8 @@ mod tests {
                 verdict: Verdict::CantTell,
                 more_blocks: None,
                 mde: None,
+                difference: None,
+                family: None,
             };
             let interval =
                 ratio_interval(&result).map(|interval| format!(" [{interval}]")).unwrap_or_default();

@@ -46,6 +46,23 @@ pub fn humps(values: &[f64]) -> Option<Humps> {
     Some(Humps { dip, p: chance(n, dip), n, lower: hump(&sorted[..at])?, upper: hump(&sorted[at..])? })
 }
 
+/// Values that a coarse clock made equal, spread evenly over the step of that clock, so that its ticks are no humps.
+pub fn spread_ties(values: &[f64]) -> Vec<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let gaps = sorted.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap > 0.0 && gap.is_finite());
+    let tick = gaps.fold(f64::INFINITY, f64::min);
+    if !tick.is_finite() {
+        return sorted;
+    }
+    let groups = sorted.chunk_by(|a, b| a == b);
+    let spread = groups.flat_map(|group| {
+        let place = move |j: usize| (j as f64 + 0.5) / group.len() as f64 - 0.5;
+        (0..group.len()).map(move |j| group[0] + tick * place(j))
+    });
+    spread.collect()
+}
+
 /// The cut that leaves least spread within both parts, which is the one with the means farthest apart by weight.
 fn split(sorted: &[f64]) -> usize {
     let n = sorted.len();
@@ -293,6 +310,19 @@ mod tests {
             let found = humps(&values).unwrap();
             assert!(found.two() && found.lower == (0.5, 1.0) && found.upper == (0.5, high), "{found:?}");
         }
+    }
+
+    #[test]
+    fn ticks_of_a_clock_are_no_humps() {
+        let mut rng = Rng::new(3);
+        // One hump of sums, read to whole numbers of which there are about ten.
+        let values: Vec<f64> = (0..600).map(|_| (0..6).map(|_| rng.below(4) as f64).sum()).collect();
+        assert!(humps(&values).unwrap().two());
+        assert!(!humps(&spread_ties(&values)).unwrap().two());
+        let far: Vec<f64> = values.iter().enumerate().map(|(i, x)| x + 30.0 * (i % 3 / 2) as f64).collect();
+        assert!(humps(&spread_ties(&far)).unwrap().two());
+        assert_eq!(spread_ties(&[2.0; 3]), [2.0; 3]);
+        assert!(spread_ties(&[]).is_empty());
     }
 
     #[test]

@@ -16,6 +16,9 @@ pub enum PairError {
     /// A ratio needs positive, finite values.
     #[error("{0} is no positive number, and ratios need those")]
     NotPositive(f64),
+    /// A difference needs finite values.
+    #[error("{0} is no finite number")]
+    NotFinite(f64),
     /// One of two independent samples is empty.
     #[error("only one of the two has values")]
     OneSided,
@@ -43,7 +46,7 @@ pub enum PairError {
 /// Paired log ratios and what follows from them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Paired {
-    /// ln(arm / base) of each block, in the order given.
+    /// ln(arm / base) of each block, or their difference, in the order given.
     pub logs: Vec<f64>,
     /// All averages of two of them (each with itself too), ascending.
     walsh: Vec<f64>,
@@ -65,16 +68,26 @@ impl Paired {
         if let Some((arm, base)) = pairs.iter().find(|(arm, base)| !(arm / base).is_normal()) {
             return Err(PairError::TooFarApart { arm: *arm, base: *base });
         }
-        Ok(Paired::of_logs(pairs.iter().map(|(arm, base)| (arm / base).ln()).collect()))
+        Paired::of(&pairs.iter().map(|(arm, base)| (arm / base).ln()).collect::<Vec<f64>>())
     }
 
-    fn of_logs(logs: Vec<f64>) -> Paired {
+    /// Values of blocks that are on their scale already: log ratios, or differences.
+    pub fn of(logs: &[f64]) -> Result<Paired, PairError> {
+        let too_many = || PairError::TooMany { count: logs.len(), most: MOST_PAIRS };
+        // Sums of two must stay finite.
+        match logs.iter().find(|d| !(d.is_finite() && d.abs() < f64::MAX / 4.0)) {
+            _ if logs.is_empty() => return Err(PairError::None),
+            _ if logs.len() > MOST_PAIRS => return Err(too_many()),
+            Some(bad) => return Err(PairError::NotFinite(*bad)),
+            None => {}
+        }
+        let logs = logs.to_vec();
         let mut walsh = Vec::with_capacity(logs.len() * (logs.len() + 1) / 2);
         for (i, a) in logs.iter().enumerate() {
             walsh.extend(logs[i..].iter().map(|b| (a + b) / 2.0));
         }
         walsh.sort_by(f64::total_cmp);
-        Paired { logs, walsh }
+        Ok(Paired { logs, walsh })
     }
 
     /// The log of the Hodges-Lehmann ratio: the median of all Walsh averages.

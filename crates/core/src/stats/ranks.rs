@@ -1,11 +1,13 @@
 //! Many arms at once, by ranks: Friedman over blocks, Kruskal-Wallis without them. An overview that says whether any
 //! arm differs from any other; which ones do is the business of [`super::multiple`].
 
+use serde::{Deserialize, Serialize};
+
 use super::order::ties;
 use super::special::chi2_tail;
 
 /// A statistic that is chi-square distributed with one degree of freedom less than there are arms, and its chance.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Overview {
     /// The statistic.
     pub chi2: f64,

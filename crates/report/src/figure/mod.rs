@@ -245,8 +245,10 @@ impl Seat<'_> {
     }
 
     fn ratios(&self, topic: &Topic<'_>) -> Option<Kind> {
-        let first = topic.comparisons.first()?;
-        let rows = topic.comparisons.iter().map(|comparison| self.ratio_row(comparison)).collect();
+        // What was compared by difference has no place on an axis of ratios.
+        let by_ratio = || topic.comparisons.iter().filter(|one| one.result.difference.is_none());
+        let first = by_ratio().next()?;
+        let rows = by_ratio().map(|comparison| self.ratio_row(comparison)).collect();
         Some(Kind::Ratio(Ratios {
             rows,
             margin: first.result.margin,

@@ -203,7 +203,12 @@ pub fn milliseconds(text: &str) -> Option<f64> {
     let text = text.trim();
     // f64 also reads `inf`, `NaN` and signs.
     text.starts_with(|c: char| c.is_ascii_digit()).then_some(())?;
-    text.parse::<f64>().ok().filter(|ms| ms.is_finite()).map(|ms| ms / 1e3)
+    // Read with its exponent, so that it is the nearest to what was printed.
+    let seconds = match text.contains(['e', 'E']) {
+        true => text.parse::<f64>().ok()? / 1e3,
+        false => format!("{text}e-3").parse::<f64>().ok()?,
+    };
+    seconds.is_finite().then_some(seconds)
 }
 
 fn refusal(text: &str) -> Option<Line<'_>> {

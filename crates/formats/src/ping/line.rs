@@ -124,10 +124,11 @@ fn read_plain(text: &str, whole: bool) -> Option<Line<'_>> {
     if text.starts_with("Request timed out") {
         return Some(Line::Silence);
     }
-    header(text)
-        .map(Line::Header)
+    // The most frequent first.
+    reply::read(text, at, whole)
+        .map(Line::Reply)
+        .or_else(|| header(text).map(Line::Header))
         .or_else(|| statistics(text))
-        .or_else(|| reply::read(text, at, whole).map(Line::Reply))
         .or_else(|| refusal(text))
         .or_else(|| version(text))
         .or_else(|| {
@@ -308,5 +309,9 @@ fn refusal(text: &str) -> Option<Line<'_>> {
 /// The first IP address in `text`.
 pub fn address(text: &str) -> Option<&str> {
     let words = text.split(|c: char| !(c.is_ascii_hexdigit() || c == '.' || c == ':'));
-    words.map(|word| word.strip_suffix(':').unwrap_or(word)).find(|word| word.parse::<IpAddr>().is_ok())
+    let mut candidates = words.filter(|word| word.len() > 1 && word.contains(['.', ':']));
+    candidates.find_map(|word| {
+        let word = word.strip_suffix(':').filter(|shorter| !shorter.ends_with(':')).unwrap_or(word);
+        word.parse::<IpAddr>().is_ok().then_some(word)
+    })
 }

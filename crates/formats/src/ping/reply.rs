@@ -32,8 +32,8 @@ pub struct Reply<'a> {
     pub comma: bool,
 }
 
-/// `64 bytes from 192.0.2.2: icmp_seq=1 ttl=64 time=0.138 ms` of iputils, macOS and the BSDs, at once and only in this
-/// shape: nearly all lines of a long log. The others are [`read`].
+/// `64 bytes from 192.0.2.2: icmp_seq=1 ttl=64 time=0.138 ms` of iputils, macOS, the BSDs and BusyBox, at once and only in
+/// this shape: nearly all lines of a long log. The others are [`read`].
 pub fn fast(text: &str) -> Option<Reply<'_>> {
     let mut at = None;
     let mut text = text;
@@ -43,7 +43,7 @@ pub fn fast(text: &str) -> Option<Reply<'_>> {
     let (rest, mantissa, decimals) = decimal_at_end(text.strip_suffix(" ms")?)?;
     let (rest, ttl) = integer_at_end(rest.strip_suffix(" time=")?)?;
     let (rest, sequence) = integer_at_end(rest.strip_suffix(" ttl=")?)?;
-    let rest = rest.strip_suffix(": icmp_seq=")?;
+    let rest = rest.strip_suffix(": icmp_seq=").or_else(|| rest.strip_suffix(": seq="))?;
     let (bytes, from) = rest.split_at_checked(rest.bytes().take_while(u8::is_ascii_digit).count())?;
     let from = from.strip_prefix(" bytes from ")?;
     (!bytes.is_empty()).then_some(())?;

@@ -76,6 +76,7 @@ fn fast_lines_are_read_like_all_others() {
     check("64 bytes from 10.0.0.9: icmp_seq=1 ttl=64 time=0.050 ms", true);
     check("64 bytes from h.example.org (10.0.0.9): icmp_seq=65535 ttl=55 time=15.087 ms", true);
     check("[1596881133.081898] 64 bytes from ::1: icmp_seq=2 ttl=64 time=1029 ms", true);
+    check("64 bytes from 10.0.0.9: seq=0 ttl=64 time=0.050 ms", true);
     check("64 bytes from 10.0.0.9: icmp_seq=1 ttl=64 time=0.050 ms (DUP!)", false);
     check("64 bytes from 10.0.0.9: icmp_seq=1 ttl=64 time=0,050 ms", false);
     check("64 bytes from 10.0.0.9: icmp_seq=1 ttl=64 time=. ms", false);

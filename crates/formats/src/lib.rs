@@ -7,12 +7,15 @@ use std::io::{self, BufRead};
 
 use tenbin_core::run::Run;
 
+#[cfg(test)]
+mod brief;
 pub mod clean;
 pub mod crystaldiskmark;
 pub mod diskspd;
 pub mod fio;
 pub mod fping;
 pub mod freeipmi;
+pub mod himeno;
 pub mod hwmon;
 pub mod imb;
 pub mod iozone;
@@ -24,10 +27,14 @@ pub mod mpi;
 pub mod netperf;
 pub mod netpipe;
 pub mod osu;
+pub mod perftest;
 pub mod ping;
+pub mod qperf;
 mod sections;
 pub mod sensors;
 pub mod sheet;
+pub mod sockperf;
+pub mod stream;
 
 pub use sections::{Unread, read as read_log, read_slice as read};
 
@@ -92,6 +99,7 @@ pub static FORMATS: &[&dyn Format] = &[
     &fio::Fio,
     &fping::Fping,
     &freeipmi::FreeIpmi,
+    &himeno::Himeno,
     &hwmon::Hwmon,
     &imb::Imb,
     &iozone::Iozone,
@@ -102,18 +110,24 @@ pub static FORMATS: &[&dyn Format] = &[
     &netperf::Netperf,
     &netpipe::NetPipe,
     &osu::Osu,
+    &perftest::Perftest,
     &ping::Ping,
+    &qperf::Qperf,
+    &sockperf::Sockperf,
+    &stream::Stream,
 ];
 
 /// Every table that is imitated.
 pub static VIEWS: &[&dyn View] = &[
     &crystaldiskmark::CrystalDiskMark,
     &fio::Fio,
+    &himeno::Himeno,
     &imb::Imb,
     &iozone::Iozone,
     &ipmitool::Ipmitool,
     &osu::Osu,
     &ping::Ping,
+    &stream::Stream,
 ];
 
 /// The format that recognises a file which begins with `head`.

@@ -1,0 +1,104 @@
+//! perftest's text and JSON by hand: it needs an RDMA device.
+
+use crate::brief::briefs;
+
+macro_rules! sample {
+    ($name:literal) => {
+        include_str!(concat!("../../../../testdata/perftest/", $name))
+    };
+}
+
+fn check(log: &str, wanted: &[&[&str]]) {
+    assert_eq!(briefs(log), wanted, "{log}");
+}
+
+#[test]
+fn bandwidth_of_many_sizes() {
+    check(
+        sample!("4.5-write-bw-sweep-byhand.txt"),
+        &[&[
+            "bandwidth[benchmark=ib_write_bw size_bytes=2] 10464788.5 | max 10611589.1 mean 10464788.5 n 5000",
+            "message_rate[benchmark=ib_write_bw size_bytes=2] 5232394 | mean 5232394 n 5000",
+            "bandwidth[benchmark=ib_write_bw size_bytes=4096] 12056789000 | max 12092283300 mean 12056789000 n 5000",
+            "message_rate[benchmark=ib_write_bw size_bytes=4096] 2943552 | mean 2943552 n 5000",
+            "bandwidth[benchmark=ib_write_bw size_bytes=65536] 12166103000 | mean 12166103000 n 5000",
+            "message_rate[benchmark=ib_write_bw size_bytes=65536] 185640 | mean 185640 n 5000",
+            "unit-corrected note",
+        ]],
+    );
+}
+
+#[test]
+fn latency() {
+    check(
+        sample!("24.04-send-lat-byhand.txt"),
+        &[&[
+            "latency[benchmark=ib_send_lat size_bytes=2] 0.00000169 | max 0.00000512 mean 0.00000169 median 0.00000167 min 0.00000161 n 1000 p99 0.00000192 p99.9 0.0000044 sd 6e-8",
+            "latency[benchmark=ib_send_lat size_bytes=4] 0.00000168 | max 0.00000602 mean 0.00000168 median 0.00000166 min 0.0000016 n 1000 p99 0.0000019 p99.9 0.00000471 sd 8e-8",
+            "summary-only biased-deviation",
+        ]],
+    );
+    check(
+        sample!("24.04-send-lat-unsorted-byhand.txt"),
+        &[&[
+            "latency[benchmark=ib_read_lat size_bytes=8] 0.0000031 0.00000295 0.00000305 0.0000402 | max 0.0000402 mean 0.00000303 median 0.00000305 min 0.00000295 n 5 p99 0.0000031 p99.9 0.0000031 sd 0",
+            "biased-deviation",
+        ]],
+    );
+}
+
+#[test]
+fn decimal_bits_both_ways_and_cpu() {
+    check(
+        sample!("24.04-read-bw-gbits-cpu-byhand.txt"),
+        &[&[
+            "bandwidth[benchmark=ib_read_bw direction=bidirectional size_bytes=65536] 24413750000 | mean 24413750000 n 20000",
+            "message_rate[benchmark=ib_read_bw direction=bidirectional size_bytes=65536] 372525 | mean 372525 n 20000",
+            "cpu_utilization[benchmark=ib_read_bw direction=bidirectional size_bytes=65536] 0.2451",
+        ]],
+    );
+}
+
+#[test]
+fn few_columns_of_old_versions() {
+    check(
+        sample!("1.2-old-byhand.txt"),
+        &[
+            &[
+                "bandwidth[benchmark=ib_write_bw size_bytes=65536] 3071069390 | max 3071100850 mean 3071069390 n 5000",
+                "unit-corrected",
+            ],
+            &[
+                "latency[benchmark=ib_send_lat size_bytes=2] 0.00000131 | max 0.00001831 median 0.00000131 min 0.00000122 n 1000",
+                "summary-only",
+            ],
+        ],
+    );
+}
+
+#[test]
+fn json() {
+    check(
+        sample!("24.04-write-bw-byhand.json"),
+        &[&[
+            "bandwidth[benchmark=ib_write_bw size_bytes=65536] 12103750000 | max 12113750000 mean 12103750000 n 5000",
+            "message_rate[benchmark=ib_write_bw size_bytes=65536] 184689 | mean 184689 n 5000",
+            "unit-corrected",
+        ]],
+    );
+    check(
+        sample!("24.04-write-lat-byhand.json"),
+        &[&[
+            "latency[benchmark=ib_write_lat size_bytes=2] 0.00000106 | max 0.00000411 mean 0.00000106 median 0.00000105 min 0.00000102 n 1000 p99 0.00000117 p99.9 0.0000032 sd 0",
+            "summary-only biased-deviation",
+        ]],
+    );
+}
+
+#[test]
+fn nothing_measured() {
+    check(
+        sample!("4.5-unreachable-byhand.txt"),
+        &[&["perftest measured nothing: Couldn't connect to 192.0.2.9:18515"]],
+    );
+}

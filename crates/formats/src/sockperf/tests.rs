@@ -1,0 +1,100 @@
+//! Debian's sockperf, whose output lies in testdata, and other versions by hand.
+
+use crate::brief::briefs;
+
+macro_rules! sample {
+    ($name:literal) => {
+        include_str!(concat!("../../../../testdata/sockperf/3.7-debian12-", $name))
+    };
+}
+
+fn check(log: &str, wanted: &[&[&str]]) {
+    assert_eq!(briefs(log), wanted, "{log}");
+}
+
+#[test]
+fn ping_pong() {
+    check(
+        sample!("pingpong-udp.txt"),
+        &[&[
+            "latency 0.000010072 | max 0.011638947 mean 0.000010072 median 0.000004117 min 0.000003314 n 77491 p25 0.000004 p75 0.000004365 p90 0.000005793 p99 0.000030163 p99.9 0.001561996 p99.99 0.002542748 p99.999 0.005159019 sd 0.00009612",
+            "duration 1.568",
+            "packets_sent 77491",
+            "packets_received 77491",
+            "packets_lost 0",
+            "duplicates 0",
+            "reordered 0",
+            "loss 0",
+            "summary-only",
+        ]],
+    );
+}
+
+#[test]
+fn full_round_trips_are_another_metric() {
+    check(
+        sample!("pingpong-tcp-full-rtt.txt"),
+        &[&[
+            "rtt 0.000020272 | max 0.031340681 mean 0.000020272 median 0.000009785 min 0.000006246 n 77357 p25 0.000009368 p75 0.000010463 p90 0.000015633 p99 0.000061023 p99.9 0.003050198 p99.99 0.005291823 p99.999 0.007308967 sd 0.00019403",
+            "duration 1.576",
+            "packets_sent 77357",
+            "packets_received 77357",
+            "packets_lost 0",
+            "duplicates 0",
+            "reordered 0",
+            "loss 0",
+            "summary-only",
+        ]],
+    );
+}
+
+#[test]
+fn under_load_and_its_full_log() {
+    check(
+        sample!("underload-udp.txt"),
+        &[&[
+            "latency 0.001053415 | max 0.003998857 mean 0.001053415 median 0.000045811 min 0.000008857 n 14 p25 0.000023107 p75 0.003095098 p90 0.003135106 p99 0.003998857 p99.9 0.003998857 p99.99 0.003998857 p99.999 0.003998857 sd 0.001540891",
+            "duration 1.304",
+            "packets_sent 1301",
+            "packets_received 14",
+            "packets_lost 0",
+            "duplicates 0",
+            "reordered 0",
+            "summary-only",
+        ]],
+    );
+    check(
+        sample!("underload-udp-full-log.csv"),
+        &[&[
+            "latency[size_bytes=100] 0.000009137@2.50555664 0.000023492@2.60330571 0.000023108@2.70330504 0.000009445@2.80554779 0.000008857@2.90472837 0.003135107@3.0095284 0.000043734@3.10557433 0.000064856@3.20969152 0.000045811@3.30963824 0.00312057@3.40949948 0.001119205@3.50549707 0.003095099@3.60944859 0.003998857@3.71349651 0.00005054@3.80963971 | max 0.003998857 mean 0.001053415 median 0.000045811 min 0.000008857 n 14 p25 0.000023107 p75 0.003095098 p90 0.003135106 p99 0.003998857 p99.9 0.003998857 p99.99 0.003998857 p99.999 0.003998857 sd 0.001540891",
+            "duration[size_bytes=100] 1.304",
+            "packets_sent[size_bytes=100] 1301",
+            "packets_received[size_bytes=100] 14",
+            "packets_lost[size_bytes=100] 0",
+            "duplicates[size_bytes=100] 0",
+            "reordered[size_bytes=100] 0",
+        ]],
+    );
+}
+
+#[test]
+fn throughput_is_binary_and_what_was_sent() {
+    check(
+        sample!("throughput-tcp.txt"),
+        &[&[
+            "packets_sent[size_bytes=1000] 847322",
+            "duration[size_bytes=1000] 2.001",
+            "message_rate[side=sender size_bytes=1000] 423547",
+            "throughput[side=sender size_bytes=1000] 3388376880",
+            "unit-corrected sender-only",
+        ]],
+    );
+}
+
+#[test]
+fn nothing_measured() {
+    check(
+        sample!("refused.txt"),
+        &[&["sockperf measured nothing: Can`t connect socket (errno=111 Connection refused)"]],
+    );
+}

@@ -54,6 +54,14 @@ impl Recorder {
         series.samples.extend(samples);
     }
 
+    /// Adds a whole series; samples of equal (metric, params) are joined.
+    pub fn join(&mut self, series: Series) {
+        let own = self.entry(&series.metric, &series.params);
+        own.headline = own.headline.or(series.headline);
+        own.samples.extend(series.samples);
+        own.reported.extend(series.reported);
+    }
+
     /// Notes a fact about the measurement.
     pub fn fact(&mut self, key: impl Into<String>, fact: Fact) {
         self.facts.push((key.into(), fact));

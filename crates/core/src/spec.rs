@@ -29,6 +29,8 @@ pub enum Peer {
     Address,
     /// The engine's passive side, started there first.
     Serve,
+    /// A passive side where the measure names a far host, else nothing. It ends when it is told to.
+    Optional,
 }
 
 /// A parameter of an engine or a setter.

@@ -589,7 +589,7 @@ fn read_measure(table: &Table<'_>, plan: &Plan, engines: &[&EngineSpec]) -> Resu
     let from_item = table.need("from", "from = \"client\", the host that measures")?;
     let from = known_host(from_item, plan)?;
     let to = match (spec.peer, table.get("to")) {
-        (Peer::None, None) => None,
+        (Peer::None | Peer::Optional, None) => None,
         (Peer::None, Some(item)) => {
             let error = item.key_error(format!("to: {name} measures one host, not between two"));
             return Err(error.hint("leave it out"));
@@ -598,7 +598,7 @@ fn read_measure(table: &Table<'_>, plan: &Plan, engines: &[&EngineSpec]) -> Resu
             let error = table.error(format!("to is missing: {name} measures from one host to another"));
             return Err(error.hint("add to = \"server\""));
         }
-        (Peer::Address | Peer::Serve, Some(item)) => {
+        (Peer::Address | Peer::Serve | Peer::Optional, Some(item)) => {
             let to = known_host(item, plan)?;
             if to == from {
                 let error = item.error(format!("to: {name} would measure from {from} to itself"));

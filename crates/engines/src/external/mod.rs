@@ -1,63 +1,139 @@
-//! The cost of any command: wall time, CPU time, memory.
+//! Any command as a measurement: what it costs (wall time, CPU time, memory), or what it prints, read by a format.
 //!
-//! The command is a process group of its own, without standard input. What it prints is read, so that it never
-//! waits for us, and only the end is kept, for the error message. Nothing of it outlives the run.
+//! A measure with a far host may start a command there first; it ends with the measurement. In commands `{server}`
+//! stands for the far host's address, `{client}` for the own one and `{port}` for the port the far side listens on.
 
-#![allow(unsafe_code, reason = "wait4 and prctl have no safe wrapper")]
-
-use std::collections::VecDeque;
-use std::io::{self, Read};
-use std::os::fd::AsFd;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::signal::{Signal, killpg};
-use nix::sys::wait::{Id, WaitPidFlag, waitid};
-use nix::unistd::{Pid, getpid, getppid};
 use tenbin_core::env::{Class, Fact};
 use tenbin_core::job::Job;
-use tenbin_core::metric::{CPU_TIME, DURATION};
+use tenbin_core::metric::{CPU_TIME, DURATION, Metric};
 use tenbin_core::quantity;
 use tenbin_core::recorder::Recorder;
 use tenbin_core::sample::{Params, Reduce, Sample};
 use tenbin_core::spec::{EngineSpec, ParamKind, ParamSpec, Peer, Values};
 use tenbin_core::unit::Unit;
 
+use self::preset::Preset;
+use self::process::{Cause, Ended, has_ended, how, said, shown};
 use crate::{Engine, RunError, Stop};
+
+pub mod preset;
+mod process;
+mod read;
 
 /// The engine.
 pub struct External;
 
-/// How much of what a command prints is kept.
-const KEPT: usize = 64 * 1024;
-/// How long a command that was asked to end may take for it.
-const GRACE: Duration = Duration::from_secs(2);
-/// How often a stop and the readers' end are looked at.
-const NAP: Duration = Duration::from_millis(50);
+/// How much output is kept for the error message of a command that nothing reads.
+const TAIL: usize = 64 * 1024;
+/// How much output a format reads.
+const MOST: usize = 64 << 20;
+/// How long a far side may take until it listens.
+const STARTUP: Duration = Duration::from_secs(10);
 
-static SPEC: EngineSpec = EngineSpec {
+// Of a command that no format reads; a format has its own.
+const METRICS: &[Metric] = &[DURATION, CPU_TIME];
+
+static SPEC: LazyLock<EngineSpec> = LazyLock::new(|| EngineSpec {
     name: "external",
-    summary: "wall time and CPU time of any command",
-    peer: Peer::None,
-    params: &[
-        ParamSpec { name: "command", kind: ParamKind::Command, default: None, help: "the command" },
+    summary: "any command: what it costs, or what it prints",
+    peer: Peer::Optional,
+    // Leaked once: choices live as long as the program.
+    params: Vec::leak(params()),
+    metrics: METRICS,
+    // Not known before it has run once.
+    seconds: |_: &Values| 1.0,
+});
+
+fn params() -> Vec<ParamSpec> {
+    let presets = preset::PRESETS.iter().map(|preset| preset.name).collect();
+    let formats = tenbin_formats::FORMATS.iter().map(|format| format.name()).collect();
+    let text = |name, kind, help| ParamSpec { name, kind, default: None, help };
+    vec![
+        text("command", ParamKind::Command, "the command"),
+        text("preset", ParamKind::Choice(Vec::leak(presets)), "a tool whose command and format are known"),
+        text("args", ParamKind::Text, "words put behind the preset's command"),
+        text(
+            "format",
+            ParamKind::Choice(Vec::leak(formats)),
+            "what reads the output; without it the cost is measured",
+        ),
+        text("serve", ParamKind::Command, "the command on the far host"),
+        text("port", ParamKind::Count { min: 1, max: 65535 }, "where that listens; a free one else"),
         ParamSpec {
             name: "timeout",
             kind: ParamKind::Duration { min: 0.001, max: 30.0 * 86400.0 },
             default: Some("1h"),
             help: "a command that still runs after this is ended, and the run has failed",
         },
-    ],
-    metrics: &[DURATION, CPU_TIME],
-    // Not known before it has run once.
-    seconds: |_: &Values| 1.0,
-};
+    ]
+}
+
+/// What a job comes to.
+struct Work {
+    command: Vec<String>,
+    serve: Vec<String>,
+    format: Option<&'static dyn tenbin_formats::Format>,
+    timeout: Duration,
+}
+
+impl Work {
+    fn of(job: &Job) -> Result<Work, RunError> {
+        let params = &job.params;
+        let preset = params.text("preset").and_then(preset::find);
+        let of_preset = |pick: fn(&Preset) -> &'static [&'static str]| -> Vec<String> {
+            preset.map(pick).unwrap_or_default().iter().map(|word| (*word).to_owned()).collect()
+        };
+        let mut command = params.command("command").map_or_else(|| of_preset(|p| p.command), <[_]>::to_vec);
+        command.extend(params.text("args").unwrap_or_default().split_whitespace().map(str::to_owned));
+        let serve = params.command("serve").map_or_else(|| of_preset(|p| p.serve), <[_]>::to_vec);
+        let format = params.text("format").or(preset.map(|preset| preset.format));
+        let timeout = Duration::try_from_secs_f64(params.seconds("timeout").unwrap_or(3600.0))
+            .map_err(|error| RunError::BadParameter { what: format!("timeout: {error}") })?;
+        Ok(Work {
+            command,
+            serve,
+            format: format.and_then(|name| {
+                tenbin_formats::FORMATS.iter().copied().find(|format| format.name() == name)
+            }),
+            timeout,
+        })
+    }
+}
+
+/// `argv` with addresses and the port in the place of their names.
+fn filled(argv: &[String], job: &Job) -> Result<Vec<String>, RunError> {
+    let places = [
+        (
+            "{server}",
+            job.peer.map(|peer| peer.ip().to_string()),
+            "the measure names no far host: add to = \"...\"",
+        ),
+        ("{client}", job.bind.map(|own| own.to_string()), "only the measuring host of a pair knows it"),
+        (
+            "{port}",
+            job.peer.map(|peer| peer.port().to_string()),
+            "nothing listens: add to = \"...\" and serve",
+        ),
+    ];
+    argv.iter()
+        .map(|word| {
+            let mut word = word.clone();
+            for (name, value, missing) in &places {
+                if word.contains(name) {
+                    let value = value.as_ref().ok_or_else(|| RunError::BadParameter {
+                        what: format!("cannot fill in {name} of `{}`: {missing}", shown(argv)),
+                    })?;
+                    word = word.replace(name, value);
+                }
+            }
+            Ok(word)
+        })
+        .collect()
+}
 
 impl Engine for External {
     fn spec(&self) -> &'static EngineSpec {
@@ -65,235 +141,97 @@ impl Engine for External {
     }
 
     fn run(&self, job: &Job, rec: &mut Recorder, stop: &Stop) -> Result<(), RunError> {
-        let argv = job.params.command("command").unwrap_or_default();
-        let Some((program, arguments)) = argv.split_first() else {
-            return Err(RunError::BadParameter { what: "external needs a command".to_owned() });
-        };
-        let timeout = Duration::try_from_secs_f64(job.params.seconds("timeout").unwrap_or(3600.0))
-            .map_err(|error| RunError::BadParameter { what: format!("timeout: {error}") })?;
-        let mut command = Command::new(program);
-        command.args(arguments).envs(&job.env).process_group(0);
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        die_with_us(&mut command);
-        let shown = shown(argv);
+        let work = Work::of(job)?;
+        let argv = filled(&work.command, job)?;
         let started = Instant::now();
-        let mut child = command.spawn().map_err(|error| cannot_start(program, &shown, error))?;
-        let ended = watch(&mut child, started, timeout, stop)
+        let mut child = process::start(&argv, &job.env)?;
+        let keep = if work.format.is_some() { MOST } else { TAIL };
+        let shown = shown(&argv);
+        let ended = process::watch(&mut child, started, work.timeout, keep, stop)
             .map_err(|source| RunError::Io { what: format!("wait for `{shown}`"), source })?;
         let fails = |why: String| Err(RunError::Failed { command: shown.clone(), why: said(why, &ended) });
         match ended.cause {
             Cause::Stopped => Err(RunError::Interrupted),
             Cause::TimedOut => {
-                fails(format!("still ran after {}", quantity::duration(timeout.as_secs_f64())))
+                fails(format!("still ran after {}", quantity::duration(work.timeout.as_secs_f64())))
             }
             Cause::Itself if !ended.usage.status.success() => fails(how(ended.usage.status)),
             Cause::Itself => {
-                record(&ended, rec);
-                Ok(())
+                record(&ended, work.format.is_none(), rec);
+                match work.format {
+                    None => Ok(()),
+                    Some(_) if ended.cut => fails(format!("printed more than {} MiB", MOST >> 20)),
+                    Some(format) => read::read(format, &ended.stdout, rec).or_else(fails),
+                }
             }
+        }
+    }
+
+    fn serve(&self, job: &Job, ready: &mut dyn FnMut(SocketAddr), stop: &Stop) -> Result<(), RunError> {
+        let work = Work::of(job)?;
+        let own =
+            job.peer.ok_or_else(|| RunError::BadParameter { what: "no address to serve on".to_owned() })?;
+        if work.serve.is_empty() {
+            let port = job.params.count("port").and_then(|port| u16::try_from(port).ok()).unwrap_or_default();
+            ready(SocketAddr::new(own.ip(), port));
+            while !stop.is_set() {
+                std::thread::sleep(process::NAP);
+            }
+            return Ok(());
+        }
+        let address = SocketAddr::new(own.ip(), port(job, own)?);
+        let argv = filled(&work.serve, &Job { peer: Some(address), ..job.clone() })?;
+        let started = Instant::now();
+        let mut child = process::start(&argv, &job.env)?;
+        let mut listens = false;
+        while !listens && started.elapsed() < STARTUP && !stop.is_set() && !has_ended(&child) {
+            std::thread::sleep(process::NAP / 5);
+            listens = read::listens(address.port());
+        }
+        if listens {
+            ready(address);
+        } else if !has_ended(&child) {
+            stop.set();
+        }
+        let shown = shown(&argv);
+        let ended = process::watch(&mut child, started, Duration::MAX, TAIL, stop)
+            .map_err(|source| RunError::Io { what: format!("wait for `{shown}`"), source })?;
+        let fails = |why: String| Err(RunError::Failed { command: shown.clone(), why: said(why, &ended) });
+        match ended.cause {
+            _ if !listens => fails(format!("did not listen on port {}", address.port())),
+            // Told to end, which is how it should be, or ended by itself after its one client.
+            Cause::Stopped | Cause::TimedOut => Ok(()),
+            Cause::Itself if ended.usage.status.success() => Ok(()),
+            Cause::Itself => fails(how(ended.usage.status)),
         }
     }
 }
 
-fn record(ended: &Ended, rec: &mut Recorder) {
+/// The port that the plan gives, or a free one.
+fn port(job: &Job, own: SocketAddr) -> Result<u16, RunError> {
+    if let Some(port) = job.params.count("port").and_then(|port| u16::try_from(port).ok()) {
+        return Ok(port);
+    }
+    let free = TcpListener::bind(SocketAddr::new(own.ip(), 0)).and_then(|socket| socket.local_addr());
+    free.map(|free| free.port())
+        .map_err(|source| RunError::Io { what: format!("find a free port on {}", own.ip()), source })
+}
+
+fn record(ended: &Ended, headline: bool, rec: &mut Recorder) {
     let wall = ended.wall.as_secs_f64();
     let sample = |value| [Sample::at(wall, value)];
-    rec.headline(&DURATION, &Params::new(), Reduce::Total, sample(wall));
-    rec.headline(&CPU_TIME, &Params::new(), Reduce::Total, sample(ended.usage.cpu.as_secs_f64()));
+    for (metric, value) in [(&DURATION, wall), (&CPU_TIME, ended.usage.cpu.as_secs_f64())] {
+        if headline {
+            rec.headline(metric, &Params::new(), Reduce::Total, sample(value));
+        } else {
+            // Beside what the tool itself measured this is what the whole command took.
+            let params = Params::from([("of".to_owned(), "command".into())]);
+            rec.extend(metric, &params, sample(value));
+        }
+    }
     // Of the one process of the command that used most.
     let memory = Fact::new(Class::Counter, ended.usage.max_rss_bytes, "wait4, ru_maxrss");
     rec.fact("external.max_rss", memory.in_unit(Unit::Byte));
-}
-
-/// Why a command came to its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Cause {
-    Itself,
-    TimedOut,
-    Stopped,
-}
-
-/// A command that has ended.
-#[derive(Debug)]
-struct Ended {
-    cause: Cause,
-    wall: Duration,
-    usage: Usage,
-    stdout: Vec<u8>,
-    stderr: Vec<u8>,
-}
-
-/// What the system accounts for a process and those it has waited for.
-#[derive(Debug)]
-struct Usage {
-    status: ExitStatus,
-    cpu: Duration,
-    max_rss_bytes: i64,
-}
-
-/// Waits for the command, reading what it prints, and ends its group.
-fn watch(child: &mut Child, started: Instant, timeout: Duration, stop: &Stop) -> io::Result<Ended> {
-    let group = Pid::from_raw(child.id() as i32);
-    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-    let over = AtomicBool::new(false);
-    thread::scope(|scope| {
-        let stdout = scope.spawn(|| stdout.map(|pipe| last_bytes(pipe, &over)).unwrap_or_default());
-        let stderr = scope.spawn(|| stderr.map(|pipe| last_bytes(pipe, &over)).unwrap_or_default());
-        let (tell, told) = mpsc::channel();
-        scope.spawn(move || {
-            // The leader stays a zombie until it is reaped below: until then nobody else can get its number.
-            while waitid(Id::Pid(group), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT) == Err(Errno::EINTR) {}
-            // The receiver waits for this and is still there.
-            let _ = tell.send(Instant::now());
-        });
-        let mut cause = Cause::Itself;
-        let mut asked: Option<Instant> = None;
-        let ended = loop {
-            match told.recv_timeout(NAP.min(timeout.saturating_sub(started.elapsed()))) {
-                Ok(ended) => break ended,
-                Err(RecvTimeoutError::Disconnected) => break Instant::now(),
-                Err(RecvTimeoutError::Timeout) => {}
-            }
-            match asked {
-                Some(since) if since.elapsed() > GRACE => drop(killpg(group, Signal::SIGKILL)),
-                Some(_) => thread::sleep(NAP / 10),
-                None => {
-                    if stop.is_set() {
-                        cause = Cause::Stopped;
-                    } else if started.elapsed() >= timeout {
-                        cause = Cause::TimedOut;
-                    } else {
-                        continue;
-                    }
-                    asked = Some(Instant::now());
-                    // It may have ended this moment, which is what is wanted.
-                    let _ = killpg(group, Signal::SIGTERM);
-                }
-            }
-        };
-        // What the command left behind would run into the next measurement.
-        let _ = killpg(group, Signal::SIGKILL);
-        let usage = reap(group);
-        over.store(true, Ordering::Relaxed);
-        let (stdout, stderr) = (stdout.join().unwrap_or_default(), stderr.join().unwrap_or_default());
-        Ok(Ended { cause, wall: ended - started, usage: usage?, stdout, stderr })
-    })
-}
-
-/// Reads until the end, or until `over` and nothing more is there: a process that left the group may hold the
-/// other end open for ever. Gives the last [`KEPT`] bytes.
-fn last_bytes(mut pipe: impl Read + AsFd, over: &AtomicBool) -> Vec<u8> {
-    let mut kept = VecDeque::with_capacity(KEPT);
-    let mut part = [0; 16 * 1024];
-    loop {
-        let was_over = over.load(Ordering::Relaxed);
-        let mut watched = [PollFd::new(pipe.as_fd(), PollFlags::POLLIN)];
-        let ready = poll(&mut watched, PollTimeout::from(NAP.as_millis() as u16));
-        match ready {
-            Ok(0) if was_over => break,
-            Ok(0) | Err(Errno::EINTR) => continue,
-            Ok(_) => {}
-            Err(_) => break,
-        }
-        match pipe.read(&mut part) {
-            Ok(0) => break,
-            Ok(read) => {
-                kept.extend(&part[..read]);
-                kept.drain(..kept.len().saturating_sub(KEPT));
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(_) => break,
-        }
-    }
-    kept.into()
-}
-
-/// Collects the ended process `pid` with what it used.
-fn reap(pid: Pid) -> io::Result<Usage> {
-    let mut status = 0;
-    // SAFETY: rusage is plain numbers, for which zero is a value.
-    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    loop {
-        // SAFETY: both pointers are to locals of the types that wait4 fills.
-        let done = unsafe { libc::wait4(pid.as_raw(), &raw mut status, 0, &raw mut usage) };
-        if done == pid.as_raw() {
-            break;
-        }
-        let error = io::Error::last_os_error();
-        if error.kind() != io::ErrorKind::Interrupted {
-            return Err(error);
-        }
-    }
-    let time =
-        |t: libc::timeval| Duration::from_secs(t.tv_sec as u64) + Duration::from_micros(t.tv_usec as u64);
-    Ok(Usage {
-        status: ExitStatus::from_raw(status),
-        cpu: time(usage.ru_utime) + time(usage.ru_stime),
-        // Linux gives KiB.
-        max_rss_bytes: usage.ru_maxrss.saturating_mul(1024),
-    })
-}
-
-/// Has the system kill the command when this thread ends without having waited for it.
-fn die_with_us(command: &mut Command) {
-    let us = getpid();
-    let prepare = move || {
-        // SAFETY: prctl with PR_SET_PDEATHSIG takes a number and touches no memory.
-        let done = unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
-        Errno::result(done)?;
-        // Whoever started us may have died before the line above: its end would not be noticed any more.
-        if getppid() == us { Ok(()) } else { Err(Errno::ESRCH.into()) }
-    };
-    // SAFETY: between fork and exec only system calls are made; nothing allocates or locks.
-    unsafe { command.pre_exec(prepare) };
-}
-
-fn cannot_start(program: &str, shown: &str, error: io::Error) -> RunError {
-    match error.kind() {
-        io::ErrorKind::NotFound => RunError::Failed {
-            command: shown.to_owned(),
-            why: "cannot be started: there is no such program on this host".to_owned(),
-        },
-        io::ErrorKind::PermissionDenied => RunError::Permission {
-            what: format!("start {program}"),
-            hint: "it must be a file that this user may execute".to_owned(),
-        },
-        _ => RunError::Io { what: format!("start `{shown}`"), source: error },
-    }
-}
-
-/// The command for people; what goes to a shell as it was written.
-fn shown(argv: &[String]) -> String {
-    match argv {
-        [shell, flag, script] if shell == "sh" && flag == "-c" => script.clone(),
-        _ => argv.join(" "),
-    }
-}
-
-fn how(status: ExitStatus) -> String {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => format!("ended with exit status {code}"),
-        (None, Some(signal)) => {
-            let name = Signal::try_from(signal).map_or_else(|_| signal.to_string(), |s| s.to_string());
-            format!("was ended by {name}")
-        }
-        (None, None) => "ended".to_owned(),
-    }
-}
-
-/// `why` with the last line that the command printed, on standard error if there is one.
-fn said(why: String, ended: &Ended) -> String {
-    match last_line(&ended.stderr).or_else(|| last_line(&ended.stdout)) {
-        Some(line) => format!("{why}: {line}"),
-        None => why,
-    }
-}
-
-/// The last line that is not blank, without control characters, cut to what fits a message.
-fn last_line(bytes: &[u8]) -> Option<String> {
-    let text = String::from_utf8_lossy(bytes);
-    let line = text.split(['\n', '\r']).map(str::trim).rfind(|line| !line.is_empty())?;
-    Some(line.chars().filter(|c| !c.is_control()).take(300).collect())
 }
 
 #[cfg(test)]

@@ -396,7 +396,10 @@ impl Session<'_> {
         let spec = tenbin_engines::find(&measure.engine).map(|engine| engine.spec());
         let spec = spec.ok_or_else(|| HostError::Plan(format!("no engine {}", measure.engine)))?;
         let params = plan.params_of(&plan.arms[arm], measure);
-        let longest = Duration::from_secs_f64(60.0 + 3.0 * (spec.seconds)(&params));
+        // A parameter of that name is the engine's own limit; the agent gets a little more to tell of it.
+        let expected = 60.0 + 3.0 * (spec.seconds)(&params);
+        let longest = params.seconds("timeout").map_or(expected, |timeout| timeout + 60.0);
+        let longest = Duration::from_secs_f64(longest);
         let mut job = Job {
             engine: measure.engine.clone(),
             params,
@@ -412,7 +415,7 @@ impl Session<'_> {
         };
         let from_watch = Some(watched(sides.as_ref().map(|(from, _)| from)));
         let (measured, far) = match (&measure.to, spec.peer) {
-            (Some(to), Peer::Serve) if host(&hosts, to)?.place == Place::Address => {
+            (Some(to), Peer::Serve | Peer::Optional) if host(&hosts, to)?.place == Place::Address => {
                 // Somebody else's server listens there, on the tool's own port and without our cookie.
                 job.cookie = String::new();
                 if let (Some(peer), Some(port)) = (&mut job.peer, job.params.count("port")) {
@@ -422,7 +425,7 @@ impl Session<'_> {
                     from_link.start(Request::Run { job, watch: from_watch }).map_err(HostError::from)?;
                 (wait(&measure.from, &running, longest, stop, |progress| audience.progress(progress))?, None)
             }
-            (Some(to), Peer::Serve) => {
+            (Some(to), Peer::Serve | Peer::Optional) => {
                 let to_link = self.hosts.link(to, host(&hosts, to)?)?;
                 let to_watch = (!self.hosts.is_lab()).then(|| watched(sides.as_ref().map(|(_, to)| to)));
                 let serve = Job { bind: None, ..job.clone() };
@@ -436,10 +439,10 @@ impl Session<'_> {
                     from_link.start(Request::Run { job, watch: from_watch }).map_err(HostError::from)?;
                 let measured =
                     wait(&measure.from, &running, longest, stop, |progress| audience.progress(progress));
-                if measured.is_err() {
+                if measured.is_err() || spec.peer == Peer::Optional {
                     serving.cancel();
                 }
-                // The passive side ends with the active one; if the active one failed its reason is the better one.
+                // Else the passive side ends with the active one. If the active one failed its reason is the better one.
                 let far = wait(to, &serving, PATIENCE, &Stop::default(), |_| {});
                 let measured = measured?;
                 (measured, Some((to.clone(), far?)))

@@ -11,11 +11,14 @@ use figure::{Flavour, Size};
 
 mod computed;
 mod context;
+pub mod csv;
 pub mod figure;
 mod html;
 pub mod json;
+pub mod junit;
 mod markdown;
 mod method;
+pub mod openmetrics;
 pub mod text;
 mod words;
 

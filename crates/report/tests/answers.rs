@@ -10,7 +10,7 @@ use tenbin_core::experiment::State;
 use tenbin_core::metric;
 use tenbin_core::run::Run;
 use tenbin_core::sample::{Params, Sample, Series};
-use tenbin_report::{json, text};
+use tenbin_report::{json, junit, openmetrics, text};
 
 fn document() -> Value {
     let experiment = fixture::experiment();
@@ -61,6 +61,22 @@ fn a_description_has_no_interval_and_no_p() {
     }
     assert_eq!(document["report"], Value::Null);
     assert!(text::summary(&experiment, &analysis, 80).contains("no finite interval"));
+}
+
+#[test]
+fn verdicts_are_test_cases_and_levels_metrics() {
+    let experiment = fixture::experiment();
+    let mut analysis = fixture::analysis(&experiment);
+    analysis.comparisons[0].result.verdict = tenbin_core::verdict::Verdict::Slower;
+    analysis.comparisons[0].text = "a < b & \"c\"".to_owned();
+    let xml = junit::document("mtu", &analysis);
+    let n = analysis.comparisons.len();
+    assert!(xml.contains(&format!("<testsuite name=\"mtu\" tests=\"{n}\" failures=\"1\"")), "{xml}");
+    assert!(xml.contains("<failure message=\"a &lt; b &amp; &quot;c&quot;\" type=\"slower\"/>"), "{xml}");
+    assert_eq!(xml.matches("<testcase ").count(), n);
+    let text = openmetrics::levels("mtu", &analysis);
+    let line = "tenbin_throughput_bits_per_second{plan=\"mtu\",arm=\"mtu-1500\"";
+    assert!(text.contains(line) && text.ends_with("# EOF\n"), "{text}");
 }
 
 #[test]

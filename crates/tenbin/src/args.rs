@@ -42,6 +42,8 @@ pub enum Verb {
     Show(ShowArgs),
     /// Write the report of a stored experiment again
     Report(ReportArgs),
+    /// Print an experiment or a run in another form: a tool's own table, CSV, JSON, OpenMetrics, JUnit
+    Export(ExportArgs),
     /// Read logs of other tools, and stores of other machines
     Import(ImportArgs),
     /// Serve a controller on stdin and stdout; started by tenbin itself
@@ -143,6 +145,22 @@ pub struct ShowArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// Arguments of `export`.
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// An experiment (number, start of its uid, plan's name) or a run as `run:NUMBER` [default: the last experiment]
+    pub what: Option<String>,
+    /// json, csv, openmetrics; of an experiment junit; of a run the table of the tool that would print it
+    #[arg(long, short = 'f', value_name = "NAME")]
+    pub format: String,
+    /// Write to this file, which must not exist yet, instead of the terminal
+    #[arg(long, short = 'o', value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// The store [default: $XDG_DATA_HOME/tenbin/tenbin.db]
+    #[arg(long, value_name = "FILE")]
+    pub store: Option<PathBuf>,
 }
 
 /// Arguments of `report`.

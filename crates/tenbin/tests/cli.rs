@@ -54,6 +54,41 @@ fn a_run_ends_in_a_verdict_a_store_and_a_report() {
 }
 
 #[test]
+fn exports_of_an_experiment_and_of_a_run() {
+    let bench = Bench::new();
+    bench.plan("null.toml", NULL_PLAN);
+    assert_eq!(bench.tenbin(&["run", "null.toml", "-q"]).output().code, 0);
+    let export = |arguments: &[&str]| {
+        let output = bench.tenbin(&[&["export"], arguments].concat()).output();
+        assert_eq!(output.code, 0, "{arguments:?}: {}", output.err);
+        output.out
+    };
+    let csv = export(&["-f", "csv"]);
+    let values: Vec<&str> = csv.lines().filter(|row| row.contains(",duration,s,")).collect();
+    assert_eq!(values.len(), 12, "{csv}");
+    assert!(values.iter().all(|row| row.ends_with(",1") || row.ends_with(",2")), "{csv}");
+    assert!(export(&["-f", "junit"]).contains("type=\"slower\""));
+    assert!(export(&["-f", "openmetrics"]).contains("tenbin_duration_seconds{plan=\"null\",arm=\"b\"} 2\n"));
+    assert_eq!(json(&export(&["null", "-f", "json"]))["schema"], "tenbin.report/1");
+    assert_eq!(json(&export(&["run:1", "-f", "json"]))["schema"], "tenbin.run/1");
+    assert!(export(&["run:1", "-f", "openmetrics"]).contains("tenbin_duration_seconds{tool=\"tenbin\""));
+
+    export(&["-f", "csv", "-o", "all.csv"]);
+    assert_eq!(std::fs::read_to_string(bench.path("all.csv")).unwrap(), csv);
+    let refuse = |arguments: &[&str], code: i32, part: &str| {
+        let output = bench.tenbin(&[&["export"], arguments].concat()).output();
+        assert_eq!(output.code, code, "{}", output.err);
+        assert!(output.err.contains(part), "{}", output.err);
+    };
+    refuse(&["-f", "csv", "-o", "all.csv"], 4, "all.csv");
+    refuse(&["-f", "xlsx"], 2, "json, csv, openmetrics, junit");
+    refuse(&["-f", "ping"], 2, "hint: name the run");
+    refuse(&["run:1", "-f", "xlsx"], 2, "ping");
+    refuse(&["run:1", "-f", "ping"], 2, "nothing that goes into that form");
+    refuse(&["run:99", "-f", "json"], 2, "99");
+}
+
+#[test]
 fn the_same_seed_gives_the_same_schedule() {
     let bench = Bench::new();
     bench.plan("null.toml", NULL_PLAN);

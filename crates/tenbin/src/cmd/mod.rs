@@ -5,6 +5,7 @@ mod agent;
 mod completions;
 mod demo;
 mod experiment;
+mod export;
 mod import;
 mod iperf3;
 mod list;
@@ -31,6 +32,7 @@ pub fn dispatch(verb: Verb) -> Outcome {
         Verb::List(args) => list::list(&args),
         Verb::Show(args) => show::show(&args),
         Verb::Report(args) => report::report(&args),
+        Verb::Export(args) => export::export(&args),
         Verb::Import(args) => import::import(&args),
         Verb::Agent => agent::agent(),
         Verb::Completions { shell } => completions::completions(shell),

@@ -1,6 +1,8 @@
 //! `tenbin show`: an experiment's answer, or one run.
 
 use tenbin_core::analysis;
+use tenbin_core::run::Run;
+use tenbin_store::Store;
 
 use crate::args::ShowArgs;
 use crate::exit::{Exit, Failure, Outcome};
@@ -11,16 +13,7 @@ pub fn show(args: &ShowArgs) -> Outcome {
     let (store, path) = output::open_store_to_read(args.store.as_deref())?;
     let what = args.what.as_deref().unwrap_or("last");
     let text = if let Some(number) = what.strip_prefix("run:") {
-        let number = number.parse().map_err(|_| {
-            Failure::usage(format!(
-                "cannot show {what}: {number} is no number\nhint: `tenbin list --runs` and `tenbin show --json` list the runs"
-            ))
-        })?;
-        let record = store.any_run(number).map_err(Failure::usage)?;
-        let Some(run) = record.run else {
-            let why = record.error.unwrap_or_else(|| "it was cut short".to_owned());
-            return Err(Failure::usage(format!("cannot show {what}: nothing was measured: {why}")));
-        };
+        let run = stored_run(&store, what, number)?;
         match args.json {
             true => format!("{:#}\n", tenbin_report::json::runs(&[run])),
             false => tenbin_report::text::run(&run, output::width()),
@@ -36,4 +29,18 @@ pub fn show(args: &ShowArgs) -> Outcome {
     };
     output::print(&text)?;
     Ok(Exit::Done)
+}
+
+/// The measurement of `run:NUMBER`.
+pub fn stored_run(store: &Store, what: &str, number: &str) -> Result<Run, Failure> {
+    let number = number.parse().map_err(|_| {
+        Failure::usage(format!(
+            "cannot show {what}: {number} is no number\nhint: `tenbin list --runs` and `tenbin show --json` list the runs"
+        ))
+    })?;
+    let record = store.any_run(number).map_err(Failure::usage)?;
+    record.run.ok_or_else(|| {
+        let why = record.error.unwrap_or_else(|| "it was cut short".to_owned());
+        Failure::usage(format!("cannot show {what}: nothing was measured: {why}"))
+    })
 }

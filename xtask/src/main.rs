@@ -5,6 +5,7 @@ mod bench;
 mod licences;
 mod peers;
 mod shell;
+mod simulate;
 mod test;
 mod tidy;
 
@@ -25,6 +26,8 @@ enum Chore {
     Test(test::Args),
     /// Measure us side by side with a peer, interleaved, and print the ratio with its interval
     Bench(bench::Args),
+    /// Simulate campaigns and print how often the statistics are right: the table of METHODOLOGY.md
+    Simulate(simulate::Args),
     /// Check the invariants that the compiler can't: who may use what
     Tidy,
     /// Check every dependency's licence
@@ -35,6 +38,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().chore {
         Chore::Test(args) => test::test(&args),
         Chore::Bench(args) => return bench::bench(&args),
+        Chore::Simulate(args) => simulate::simulate(&args),
         Chore::Tidy => tidy::tidy(),
         Chore::Licences => licences::licences(),
     };

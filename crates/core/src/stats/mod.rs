@@ -4,7 +4,7 @@
 //! Start at [`paired`] for the comparison over blocks, [`multiple`] for many of them at once (curves, several arms),
 //! [`unpaired`] and [`welch`] for runs that were never interleaved, [`summary`] and [`order`] for describing one list of
 //! values. [`warm_up`], [`changes`], [`autocorrelation`], [`dip`] look inside a run and [`trend`], [`ranks`] over a
-//! session: diagnostics, from which no verdict follows. [`levels`] and [`sample_size`] tune the next plan.
+//! session: diagnostics, from which no verdict follows. [`levels`], [`sample_size`] and [`precision`] plan the next ones.
 
 pub mod autocorrelation;
 pub mod bootstrap;
@@ -14,6 +14,7 @@ pub mod levels;
 pub mod multiple;
 pub mod order;
 pub mod paired;
+pub mod precision;
 pub mod ranks;
 pub mod sample_size;
 pub mod special;

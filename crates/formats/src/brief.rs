@@ -1,5 +1,7 @@
 //! Runs in a few lines of text, for tests.
 
+use std::collections::BTreeSet;
+
 use tenbin_core::run::Run;
 
 /// What matters of a run: a line for each series and one for the caveats.
@@ -51,6 +53,26 @@ pub fn briefs(log: &str) -> Vec<Vec<String>> {
         Some(Ok(runs)) => runs.iter().map(brief).collect(),
         Some(Err(error)) => vec![vec![error.to_string()]],
         None => Vec::new(),
+    }
+}
+
+/// Cuts `log` at every fifth byte: nothing panics, and no number comes out that the whole log does not give.
+pub fn cut_anywhere(log: &str) {
+    let values = |log: &[u8]| -> BTreeSet<String> {
+        let Some(Ok(runs)) = crate::read(log) else { return BTreeSet::new() };
+        let all = runs.iter().flat_map(|run| &run.series).flat_map(|series| {
+            let reported = series.reported.values().copied();
+            let name = &series.metric.name;
+            series.values().into_iter().chain(reported).map(move |value| format!("{name} {}", number(value)))
+        });
+        all.collect()
+    };
+    let whole = values(log.as_bytes());
+    assert!(!whole.is_empty(), "not recognised: {log}");
+    for end in (0..log.len()).step_by(5) {
+        let cut = values(&log.as_bytes()[..end]);
+        let invented: Vec<&String> = cut.difference(&whole).collect();
+        assert!(invented.is_empty(), "{invented:?} of {}", String::from_utf8_lossy(&log.as_bytes()[..end]));
     }
 }
 

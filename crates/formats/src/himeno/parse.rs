@@ -9,7 +9,14 @@ use crate::{ParseError, RunSink};
 /// Whether only Himeno's benchmark writes such a line.
 pub fn is_himeno(text: &str) -> bool {
     match mark(text) {
-        Some(Mark::Rate(_) | Mark::Score(..) | Mark::Residual(_) | Mark::Arrays(_) | Mark::Rehearsal) => true,
+        Some(
+            Mark::Rate(_)
+            | Mark::RateIn { .. }
+            | Mark::Score(..)
+            | Mark::Residual(_)
+            | Mark::Arrays(_)
+            | Mark::Rehearsal,
+        ) => true,
         Some(Mark::Loops(_)) => text.starts_with("Loop executed"),
         Some(Mark::Suite(_)) => true,
         _ => false,
@@ -153,7 +160,10 @@ fn mark_of(line: &Line<'_>) -> Option<Mark> {
     if line.whole {
         return mark(text);
     }
-    // C prints six decimals, and what stands before the last number is whole in any case.
+    // C prints six decimals behind single blanks; how many Fortran prints depends on its compiler.
+    if text.contains("  ") {
+        return None;
+    }
     let last = text.split_whitespace().last()?;
     let whole = last.split_once('.').is_some_and(|(_, decimals)| {
         decimals.len() >= 6 && (decimals.contains("e-") && decimals.len() == 10 || !decimals.contains('e'))

@@ -1,6 +1,6 @@
 //! perftest's text and JSON by hand: it needs an RDMA device.
 
-use crate::brief::briefs;
+use crate::brief::{briefs, cut_anywhere};
 
 macro_rules! sample {
     ($name:literal) => {
@@ -101,4 +101,44 @@ fn nothing_measured() {
         sample!("4.5-unreachable-byhand.txt"),
         &[&["perftest measured nothing: Couldn't connect to 192.0.2.9:18515"]],
     );
+}
+
+#[test]
+fn the_new_title_changes_nothing_but_the_caveat() {
+    let old = sample!("4.5-write-bw-sweep-byhand.txt");
+    let (mut old, mut new) = (briefs(old).concat(), briefs(&old.replace("MB/sec", "MiB/sec")).concat());
+    assert_eq!((old.pop().unwrap().as_str(), new.pop().unwrap().as_str()), ("unit-corrected note", "note"));
+    assert_eq!(old, new);
+}
+
+#[test]
+fn rows_that_contradict_themselves_and_columns_of_ports() {
+    let head = " #bytes     #iterations    BW peak[MiB/sec]    BW average[MiB/sec]   MsgRate[Mpps]\n";
+    check(
+        &format!("{head} 65536      5000             0.00               100.00             0.100000\n"),
+        &[&[
+            "bandwidth[size_bytes=65536] 104857600 | mean 104857600 n 5000",
+            "message_rate[size_bytes=65536] 100000 | mean 100000 n 5000",
+            "inconsistent",
+        ]],
+    );
+    let ports = " #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]   BW Port1[Gb/sec]   MsgRate Port1[Mpps]   BW Port2[Gb/sec]   MsgRate Port2[Mpps]\n \
+                 65536  100  0.00  20.00  0.038147  10.00  0.019073  10.00  0.019073\n";
+    assert_eq!(briefs(ports)[0].len(), 6);
+    let rate = " #bytes        #iterations       t_avg[usec]    tps average\n 2       1000            1.50        333333.33\n";
+    check(
+        rate,
+        &[&[
+            "transaction_rate[size_bytes=2] 333333.33",
+            "latency[size_bytes=2] 0.0000015 | mean 0.0000015 n 1000",
+            "summary-only",
+        ]],
+    );
+}
+
+#[test]
+fn cut() {
+    cut_anywhere(sample!("4.5-write-bw-sweep-byhand.txt"));
+    cut_anywhere(sample!("24.04-send-lat-byhand.txt"));
+    cut_anywhere(sample!("24.04-write-lat-byhand.json"));
 }

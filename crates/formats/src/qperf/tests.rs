@@ -1,6 +1,6 @@
 //! Debian's qperf, whose output lies in testdata, and other output by hand.
 
-use crate::brief::briefs;
+use crate::brief::{briefs, cut_anywhere};
 
 macro_rules! sample {
     ($name:literal) => {
@@ -240,4 +240,37 @@ fn sizes() {
 #[test]
 fn nothing_measured() {
     check(sample!("unsupported"), &[]);
+}
+
+#[test]
+fn pasted() {
+    // Repeated figures, somebody's notes, a cut unit, a second column.
+    let log = "$ qperf 192.0.2.2 tcp_bw\n\ntcp_bw:\n    bw  =  2.5 GB/sec\n    bw  =  2.6 GB/se\n    bw  =  2.7 GB/sec   (renice)   1 GB/sec\n\n\
+               avg = 2.6\nstd dev = 0.1/4%\n";
+    check(log, &[&["throughput[benchmark=tcp_bw] 20000000000 21600000000", "foreign-lines"]]);
+    check(
+        "udp_bw:     send_bw  =  1 Gb/sec     recv_bw  =  900 Mb/sec\n",
+        &[&[
+            "throughput[benchmark=udp_bw side=sender] 1000000000",
+            "throughput[benchmark=udp_bw side=receiver] 900000000",
+        ]],
+    );
+    let rdma = "rc_fetch_add_mr:\n    msg_rate  =  2.5 M/sec\nrc_rdma_write_poll_lat:\n    latency  =  1.2 us\nfailed to connect\n";
+    check(
+        rdma,
+        &[
+            &["message_rate[benchmark=rc_fetch_add_mr] 2500000"],
+            &["latency[benchmark=rc_rdma_write_poll_lat] 0.0000012", "error-reported"],
+        ],
+    );
+    check("tcp_bw:\nfailed to connect\n", &[&["qperf measured nothing: failed to connect"]]);
+    let not = |text: &str| assert!(briefs(text).is_empty(), "{text}");
+    not("tcp_bw:\n  enabled: true\n");
+    not("latency = 5 us\n");
+}
+
+#[test]
+fn cut() {
+    cut_anywhere(sample!("vv"));
+    cut_anywhere(sample!("sweep-v"));
 }

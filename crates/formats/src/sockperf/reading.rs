@@ -147,13 +147,7 @@ impl Reading {
             if several {
                 params.insert("server".to_owned(), server.number.into());
             }
-            if server.counts.is_none() && self.sent.is_none() && !several {
-                counted(&mut sheet, &params, self.total.as_ref());
-            }
             server.fill(&mut sheet, &params);
-        }
-        if !sheet.holds_something() {
-            counted(&mut sheet, &params, self.total.as_ref());
         }
         self.throughput(&mut sheet, &params);
         if !sheet.holds_something() {

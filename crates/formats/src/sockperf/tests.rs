@@ -1,6 +1,6 @@
 //! Debian's sockperf, whose output lies in testdata, and other versions by hand.
 
-use crate::brief::briefs;
+use crate::brief::{briefs, cut_anywhere};
 
 macro_rules! sample {
     ($name:literal) => {
@@ -97,4 +97,49 @@ fn nothing_measured() {
         sample!("refused.txt"),
         &[&["sockperf measured nothing: Can`t connect socket (errno=111 Connection refused)"]],
     );
+}
+
+#[test]
+fn other_versions() {
+    let log = "$ sockperf pp -i 192.0.2.2 -m 64\nsockperf: == version #3.10-23.gited92afb185e6 == \n\
+               sockperf: ====> avg-latency=10.000 (std-dev=2.000, mean-ad=1.000, median-ad=0.500, siqr=0.400, cv=0.200, std-error=0.010, 99.0% ci=[9.974, 10.026])\n\
+               sockperf: # dropped messages = 0; # duplicated messages = 2; # out-of-order messages = 1\n\
+               sockperf: Summary: Latency is 10.000 usec\n";
+    check(
+        log,
+        &[&[
+            "latency[size_bytes=64] 0.00001 | ci_high 0.000010026 ci_low 0.000009974 mad 0.000001 mean 0.00001 median_ad 5e-7 sd 0.000002 siqr 4e-7",
+            "packets_lost[size_bytes=64] 0",
+            "duplicates[size_bytes=64] 2",
+            "reordered[size_bytes=64] 1",
+            "summary-only truncated duplicates",
+        ]],
+    );
+    let giga = "sockperf: Summary: Message Rate is 1000 [msg/sec]\nsockperf: Summary: BandWidth is 1.000 GBps (8.000 Gbps)\n";
+    check(
+        &giga.repeat(2),
+        &[
+            &[
+                "message_rate[side=sender] 1000",
+                "throughput[side=sender] 8388608000",
+                "unit-corrected sender-only",
+            ],
+            &[
+                "message_rate[side=sender] 1000",
+                "throughput[side=sender] 8388608000",
+                "unit-corrected sender-only",
+            ],
+        ],
+    );
+    check(
+        "sockperf: == version #2.6 ==\nsockperf: No messages were received from the server. Is the server down?\n",
+        &[&["sockperf measured nothing: No messages were received from the server. Is the server down?"]],
+    );
+}
+
+#[test]
+fn cut() {
+    cut_anywhere(sample!("pingpong-udp.txt"));
+    cut_anywhere(sample!("underload-udp-full-log.csv"));
+    cut_anywhere(sample!("throughput-tcp.txt"));
 }

@@ -167,12 +167,12 @@ impl Table {
         }
         if let Some(failed) = &self.failed {
             sheet.caveat(CaveatKind::ErrorReported, format!("the results were wrong: {failed}"));
-        } else if !self.validated {
-            let text = "no line says whether the results were right: the log ends after the table";
-            sheet.caveat(CaveatKind::Truncated, text);
         }
         if self.rows.len() < KERNELS.len() {
             let text = format!("{} of {} kernels are in the log", self.rows.len(), KERNELS.len());
+            sheet.caveat(CaveatKind::Truncated, text);
+        } else if !self.validated && self.failed.is_none() {
+            let text = "no line says whether the results were right: the log ends after the table";
             sheet.caveat(CaveatKind::Truncated, text);
         }
         // STREAM asks for 20 itself.
@@ -232,8 +232,9 @@ fn row(text: &str, whole: bool) -> Option<Row> {
     let mut seconds = [None; 3];
     for (at, slot) in seconds.iter_mut().enumerate() {
         let word = words.get(at + 1);
-        // All times have equally many decimals: a cut one shows.
-        let cut = !whole && at + 2 == words.len() && decimals(word) < decimals(words.get(at));
+        // All times have equally many decimals, six in most versions: a cut one shows.
+        let wanted = if at == 0 { 6 } else { decimals(words.get(at)) };
+        let cut = !whole && at + 2 == words.len() && decimals(word) < wanted;
         *slot = word.filter(|_| !cut).and_then(|word| number(word));
     }
     let rate = words.first().filter(|_| whole || words.len() > 1).and_then(|word| number(word))?;

@@ -1,6 +1,6 @@
 //! STREAM built from its sources with gcc 12, and other versions by hand.
 
-use crate::brief::briefs;
+use crate::brief::{briefs, cut_anywhere};
 
 macro_rules! sample {
     ($name:literal) => {
@@ -60,4 +60,45 @@ fn fortran() {
             "best-of",
         ]],
     );
+}
+
+#[test]
+fn older_and_pasted() {
+    let old = "Function      Rate (MB/s)   RMS time     Min time     Max time\n\
+               Copy:        1000.0000       0.0330       0.0320       0.0345\n";
+    check(
+        old,
+        &[&[
+            "bandwidth[kernel=copy] 1000000000",
+            "duration[kernel=copy] | max 0.0345 min 0.032 rms 0.033",
+            "best-of truncated",
+        ]],
+    );
+    // The same table twice without anything above it, and wrong results.
+    let twice = format!("{old}Failed Validation on array a[], AvgRelAbsErr > epsilon (1e-13)\n{old}");
+    let runs = briefs(&twice);
+    assert_eq!(runs.len(), 2);
+    assert_eq!(runs[0].last().unwrap(), "best-of error-reported truncated");
+}
+
+#[test]
+fn not_its_text() {
+    let not = |text: &str| assert!(briefs(text).is_empty(), "{text}");
+    not("Copy: 5 files were moved\n");
+    not("    printf(\"STREAM version $Revision: 5.10 $\\n\");\n");
+    not(
+        "Function    MBytes/sec  Min (sec)   Max         Average\nCopy        119837.2    0.001  0.002  0.001\n",
+    );
+}
+
+#[test]
+fn printed_is_read_back() {
+    for log in [sample!("5.10-c-1m"), sample!("5.10-c-openmp-1m"), sample!("5.6-fortran-5m")] {
+        let run = &crate::read(log.as_bytes()).unwrap().unwrap()[0];
+        let mut text = String::new();
+        crate::View::print(&super::Stream, run, &mut text).unwrap();
+        assert_eq!(&crate::read(text.as_bytes()).unwrap().unwrap()[0], run, "{text}");
+    }
+    cut_anywhere(sample!("5.10-c-openmp-1m"));
+    cut_anywhere(sample!("5.6-fortran-5m"));
 }

@@ -11,12 +11,14 @@ use tenbin_core::run::Run;
 mod brief;
 pub mod clean;
 pub mod crystaldiskmark;
+pub mod csv;
 pub mod diskspd;
 pub mod fio;
 pub mod fping;
 pub mod freeipmi;
 pub mod himeno;
 pub mod hwmon;
+pub mod hyperfine;
 pub mod imb;
 pub mod iozone;
 pub mod iperf2;
@@ -35,6 +37,7 @@ pub mod sensors;
 pub mod sheet;
 pub mod sockperf;
 pub mod stream;
+pub mod tenbin;
 
 pub use sections::{Unread, read as read_log, read_slice as read};
 
@@ -95,12 +98,14 @@ pub const HEAD: usize = 1 << 16;
 /// Every format, in the order they are asked.
 pub static FORMATS: &[&dyn Format] = &[
     &crystaldiskmark::CrystalDiskMark,
+    &csv::Csv,
     &diskspd::DiskSpd,
     &fio::Fio,
     &fping::Fping,
     &freeipmi::FreeIpmi,
     &himeno::Himeno,
     &hwmon::Hwmon,
+    &hyperfine::Hyperfine,
     &imb::Imb,
     &iozone::Iozone,
     &iperf2::Iperf2,
@@ -115,11 +120,13 @@ pub static FORMATS: &[&dyn Format] = &[
     &qperf::Qperf,
     &sockperf::Sockperf,
     &stream::Stream,
+    &tenbin::Tenbin,
 ];
 
 /// Every table that is imitated.
 pub static VIEWS: &[&dyn View] = &[
     &crystaldiskmark::CrystalDiskMark,
+    &csv::Csv,
     &fio::Fio,
     &himeno::Himeno,
     &imb::Imb,

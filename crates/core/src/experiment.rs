@@ -78,6 +78,11 @@ impl Experiment {
         self.records.iter().find(|record| record.slot == slot && record.state == State::Done)
     }
 
+    /// Blocks of the schedule. A plan that goes on until its intervals are narrow gets more of them as it goes.
+    pub fn blocks(&self) -> u32 {
+        self.schedule.iter().map(|slot| slot.block + 1).max().unwrap_or(0)
+    }
+
     /// The slots that still lack a run that counts, in the order of the schedule.
     pub fn missing(&self) -> Vec<Slot> {
         self.schedule.iter().copied().filter(|slot| self.done(*slot).is_none()).collect()

@@ -20,6 +20,7 @@ pub mod sample;
 pub mod schedule;
 pub mod spec;
 pub mod stats;
+pub mod stopping;
 pub mod taint;
 pub mod unit;
 pub mod verdict;

@@ -1,6 +1,16 @@
 //! The order of arms over blocks: random, balanced, and the same for the same seed.
 
+use crate::plan::{Order, Plan};
 use crate::rng::Rng;
+
+/// The order of a plan's arms in each of its blocks. That of more blocks begins with that of fewer.
+pub fn of(plan: &Plan, seed: u64) -> Vec<Vec<usize>> {
+    let (arms, blocks) = (plan.arms.len(), plan.blocks as usize);
+    match plan.order {
+        Order::Balanced => balanced(seed, arms, blocks),
+        Order::FewChanges => few_changes(seed, arms, blocks),
+    }
+}
 
 /// The order of `arms` arms in each of `blocks` blocks. Two arms: every two blocks are AB,BA or BA,AB. More: rows of
 /// shuffled Williams squares, in which every arm follows every other equally often.
@@ -90,6 +100,9 @@ mod tests {
                 // Two arms change places in every block, so that a verdict needs no more than six blocks.
                 assert!((1..arms).all(|arm| alternations(order, 0, arm) >= blocks));
             }
+            // More blocks begin as fewer do.
+            assert_eq!(super::balanced(seed, arms, blocks + 3)[..blocks], balanced);
+            assert_eq!(super::few_changes(seed, arms, blocks + 3)[..blocks], few);
             // Complete blocks change arms k - 1 times inside; only the seams can be spared.
             assert_eq!(changes(&few), blocks * (arms - 1));
             assert!(changes(&balanced) >= changes(&few));

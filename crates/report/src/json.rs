@@ -14,6 +14,7 @@ use tenbin_core::env::FactValue;
 use tenbin_core::experiment::{Experiment, Slot};
 use tenbin_core::run::Run;
 use tenbin_core::sample::Series;
+use tenbin_core::stopping;
 
 use crate::computed::Computed;
 
@@ -26,7 +27,8 @@ pub fn document(experiment: &Experiment, analysis: &Analysis, store: &Path, repo
         "plan": experiment.plan.name,
         "question": experiment.plan.question,
         "seed": experiment.seed,
-        "blocks": experiment.plan.blocks,
+        "blocks": experiment.blocks(),
+        "length": stopping::outcome(experiment, analysis),
         "experiment": experiment.id,
         "uid": experiment.uid,
         "created_at": experiment.created_at,

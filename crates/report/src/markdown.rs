@@ -23,7 +23,7 @@ pub fn document(experiment: &Experiment, analysis: &Analysis, about: &About, fig
         "{}, {}, {}, seed {}.\n",
         arms.join(" against "),
         md(&words::routes(plan, "→")),
-        words::counted(plan.blocks as usize, "interleaved block"),
+        words::counted(experiment.blocks() as usize, "interleaved block"),
         experiment.seed
     );
     for topic in words::topics(analysis) {

@@ -10,6 +10,7 @@ use tenbin_core::metric::Better;
 use tenbin_core::plan::Order;
 use tenbin_core::quantity;
 use tenbin_core::sample::Reduce;
+use tenbin_core::stopping;
 use tenbin_core::unit::Unit;
 use tenbin_core::verdict::Verdict;
 
@@ -56,11 +57,18 @@ fn design(experiment: &Experiment) -> String {
         true => format!(" The hosts rested {} before each measurement.", quantity::duration(plan.rest)),
         false => String::new(),
     };
+    let length = match &plan.until {
+        None => String::new(),
+        Some(until) => format!(
+            " How many blocks there are followed a rule that was stored beforehand, too: {}.",
+            stopping::rule(until)
+        ),
+    };
     format!(
         "{} were compared in {}: {}. Each block measured every configuration once; {order}. The schedule was \
-         drawn from seed {} and stored before the first run.{rest}",
+         drawn from seed {} and stored before the first run.{length}{rest}",
         words::capital(&plural(plan.arms.len(), "configuration")),
-        plural(plan.blocks as usize, "block"),
+        plural(experiment.blocks() as usize, "block"),
         arms.join(", "),
         experiment.seed,
     )

@@ -10,6 +10,7 @@ use tenbin_core::quantity;
 use tenbin_core::run::Run;
 use tenbin_core::sample::Series;
 use tenbin_core::stats;
+use tenbin_core::stopping;
 use unicode_width::UnicodeWidthStr;
 
 use crate::computed::Computed;
@@ -29,6 +30,9 @@ const MOST_FIGURES: usize = 3;
 pub fn summary(experiment: &Experiment, analysis: &Analysis, width: usize) -> String {
     let mut out = String::new();
     head(&mut out, experiment, width);
+    if let Some(length) = stopping::outcome(experiment, analysis) {
+        paragraph(&mut out, "", &length, width);
+    }
     for topic in words::topics(analysis) {
         metric(&mut out, analysis, &topic, width);
     }
@@ -49,7 +53,7 @@ fn head(out: &mut String, experiment: &Experiment, width: usize) {
         width,
     );
     let arms: Vec<&str> = plan.arms.iter().map(|arm| arm.name.as_str()).collect();
-    let blocks = words::counted(plan.blocks as usize, "block");
+    let blocks = words::counted(experiment.blocks() as usize, "block");
     let line =
         format!("{blocks} of {}; {}; seed {}", arms.join(", "), words::routes(plan, "->"), experiment.seed);
     paragraph(out, "", &line, width);

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 use tenbin_core::experiment::State;
 
 use crate::error::{Doing, StoreError};
-use crate::write::{Ending, NewExperiment, Packed, end_run, insert_experiment, insert_run};
+use crate::write::{Ending, NewExperiment, Packed, end_run, insert_experiment, insert_run, insert_slots};
 use crate::{Store, lone, read};
 
 /// What [`Store::merge`] did.
@@ -120,9 +120,16 @@ fn copy(
         }
         Some(id) => {
             let ours = read::head(to, here, id)?.experiment;
-            if (&ours.plan, &ours.schedule) != (&theirs.plan, &theirs.schedule) {
+            // One of a length that is not fixed may have gone on in one store.
+            let common = ours.schedule.len().min(theirs.schedule.len());
+            let grown = ours.schedule.len() != theirs.schedule.len();
+            if ours.plan != theirs.plan
+                || ours.schedule[..common] != theirs.schedule[..common]
+                || grown && ours.plan.until.is_none()
+            {
                 return Err(here.refused(format!("experiment {id} has its uid and another plan")));
             }
+            insert_slots(to, here, id, &theirs.plan, &theirs.schedule[common..])?;
             id
         }
     };

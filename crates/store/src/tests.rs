@@ -9,7 +9,8 @@ use tenbin_core::env::{Class, Environment, Fact, FactValue};
 use tenbin_core::experiment::{Slot, State};
 use tenbin_core::metric;
 use tenbin_core::plan::{
-    Arm, Change, Host, HostCommand, Lab, Link, Measure, Order, Place, Plan, Settings, Tolerance,
+    Arm, Budget, Change, Host, HostCommand, Lab, Link, Measure, Order, Place, Plan, Settings, Tolerance,
+    Until,
 };
 use tenbin_core::run::{Event, Run, SensorState};
 use tenbin_core::sample::{Param, Reduce, Sample, Series};
@@ -52,6 +53,7 @@ fn plan(name: &str) -> Plan {
         name: name.to_owned(),
         question: Some(format!("Is {name} faster?")),
         blocks: 2,
+        until: Some(Until { ci: 0.02, at_most: Budget::Blocks(40) }),
         margin: 0.02,
         tolerate: Tolerance::default(),
         seed: Some(u64::MAX),
@@ -410,6 +412,14 @@ fn merging() {
         records.into_iter().map(|record| tenbin_core::experiment::Record { id: 0, ..record }).collect()
     };
     assert_eq!(without_ids(here.records), without_ids(there.records));
+
+    // It gets more blocks over there.
+    let more: Vec<Slot> = slots.iter().map(|slot| Slot { block: slot.block + 2, ..*slot }).collect();
+    theirs.extend(id, &more).unwrap();
+    fails(theirs.extend(id, &more[..1]), "twice");
+    fails(theirs.extend(id, &[Slot { arm: 9, ..more[0] }]), "no arm or measure");
+    assert_eq!(ours.merge(&theirs_path).unwrap().failed.len(), 0);
+    assert_eq!(ours.load(2).unwrap().schedule, [slots.clone(), more].concat());
 
     // It went on in both: nothing is taken over, and the rest is unharmed.
     ours.start_run(2, slots[3], 10.0).unwrap();

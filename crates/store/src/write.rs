@@ -49,6 +49,19 @@ impl Store {
         Ok(experiment)
     }
 
+    /// Adds slots behind an experiment's schedule, in the order to be run.
+    ///
+    /// Fails if the experiment has one of them, or its plan no such arm or measure.
+    pub fn extend(&mut self, experiment: i64, more: &[Slot]) -> Result<(), StoreError> {
+        let doing = format!("store more blocks of experiment {experiment}");
+        let doing = Doing { path: &self.path, doing: &doing, what: &format!("experiment {experiment}") };
+        let tx =
+            self.conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(|e| doing.sql(&e))?;
+        let plan = crate::read::head(&tx, doing, experiment)?.experiment.plan;
+        insert_slots(&tx, doing, experiment, &plan, more)?;
+        tx.commit().map_err(|e| doing.sql(&e))
+    }
+
     /// Stores that a run of `slot` is about to be launched, and returns the run's number. `started_at` is Unix time
     /// in seconds.
     ///
@@ -112,10 +125,6 @@ pub(crate) fn insert_experiment(
     if !created_at.is_finite() {
         return Err(doing.refused("it has no time"));
     }
-    if let Some(slot) = schedule.iter().find(|slot| !fits(plan, **slot)) {
-        return Err(doing.refused(format!("the plan has no arm or measure for {slot:?}")));
-    }
-    at_most("the schedule", schedule.len() as u64, MOST_SLOTS, "slots")?;
     let arms: Vec<&str> = plan.arms.iter().map(|arm| arm.name.as_str()).collect();
     let json = |error: serde_json::Error| doing.refused(error.to_string());
     let (arms, plan_json) =
@@ -140,20 +149,33 @@ pub(crate) fn insert_experiment(
     )
     .map_err(|e| doing.sql(&e))?;
     let experiment = conn.last_insert_rowid();
+    insert_slots(conn, doing, experiment, plan, schedule)?;
+    Ok(experiment)
+}
+
+/// Adds slots behind those that the experiment has.
+pub(crate) fn insert_slots(
+    conn: &Connection,
+    doing: Doing<'_>,
+    experiment: i64,
+    plan: &Plan,
+    more: &[Slot],
+) -> Result<(), StoreError> {
+    if let Some(slot) = more.iter().find(|slot| !fits(plan, **slot)) {
+        return Err(doing.refused(format!("the plan has no arm or measure for {slot:?}")));
+    }
+    let present: i64 = conn
+        .query_row("SELECT count(*) FROM slot WHERE experiment = ?1", [experiment], |row| row.get(0))
+        .map_err(|e| doing.sql(&e))?;
+    at_most("the schedule", present.cast_unsigned() + more.len() as u64, MOST_SLOTS, "slots")?;
     let mut insert = conn
         .prepare_cached(
             "INSERT INTO slot (experiment, idx, block, position, arm, measure) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )
         .map_err(|e| doing.sql(&e))?;
-    for (idx, slot) in schedule.iter().enumerate() {
-        let inserted = insert.execute(params![
-            experiment,
-            idx as i64,
-            slot.block,
-            slot.position,
-            slot.arm,
-            slot.measure
-        ]);
+    for (idx, slot) in (present..).zip(more) {
+        let inserted =
+            insert.execute(params![experiment, idx, slot.block, slot.position, slot.arm, slot.measure]);
         inserted.map_err(|error| match error.sqlite_error_code() {
             Some(rusqlite::ErrorCode::ConstraintViolation) => {
                 doing.refused(format!("the schedule has {slot:?} twice"))
@@ -161,7 +183,7 @@ pub(crate) fn insert_experiment(
             _ => doing.sql(&error),
         })?;
     }
-    Ok(experiment)
+    Ok(())
 }
 
 pub(crate) fn insert_run(

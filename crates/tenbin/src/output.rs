@@ -213,7 +213,10 @@ pub fn about(experiment: &Experiment) -> About {
     let file = shell_quote(&format!("{}.toml", experiment.plan.name));
     About {
         version: concat!("tenbin ", env!("CARGO_PKG_VERSION")).to_owned(),
-        command: format!("tenbin run {file} --blocks {} --seed {}", experiment.plan.blocks, experiment.seed),
+        command: match experiment.plan.until {
+            None => format!("tenbin run {file} --blocks {} --seed {}", experiment.blocks(), experiment.seed),
+            Some(_) => format!("tenbin run {file} --seed {}", experiment.seed),
+        },
         created: when(experiment.created_at),
     }
 }

@@ -73,13 +73,20 @@ impl Drop for Screen {
     }
 }
 
+/// `3/8`; without an end where a rule decides on it.
+fn block(plan: &Plan, slot: Slot) -> String {
+    match plan.until {
+        None => format!("{}/{}", slot.block + 1, plan.blocks),
+        Some(_) => format!("{}", slot.block + 1),
+    }
+}
+
 impl Audience for Screen {
     fn slot(&mut self, plan: &Plan, slot: Slot, done: usize, total: usize, seconds_left: f64) {
         let (arm, measure) = (&plan.arms[slot.arm as usize], &plan.measures[slot.measure as usize]);
         self.head = format!(
-            "block {}/{}  {}  {}  {} left",
-            slot.block + 1,
-            plan.blocks,
+            "block {}  {}  {}  {} left",
+            block(plan, slot),
             arm.name,
             measure.label(),
             whole_seconds(seconds_left),
@@ -99,7 +106,7 @@ impl Audience for Screen {
 
     fn ended(&mut self, plan: &Plan, slot: Slot, outcome: &Result<String, String>) {
         let (arm, measure) = (&plan.arms[slot.arm as usize], &plan.measures[slot.measure as usize]);
-        let head = format!("block {}/{}  {}  {}", slot.block + 1, plan.blocks, arm.name, measure.label());
+        let head = format!("block {}  {}  {}", block(plan, slot), arm.name, measure.label());
         match outcome {
             // On a terminal the table at the end says it; a failure is worth a line at once.
             Ok(values) if self.bar.is_none() && self.voice == Voice::Normal => {

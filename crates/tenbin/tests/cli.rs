@@ -54,6 +54,47 @@ fn a_run_ends_in_a_verdict_a_store_and_a_report() {
 }
 
 #[test]
+fn a_rule_ends_an_experiment() {
+    let bench = Bench::new();
+    // Nothing varies: the first look is the last.
+    bench.plan("exact.toml", &NULL_PLAN.replace("blocks = 6", "until = \"ci <= 2%\"\nat_most = 12"));
+    let dry = bench.tenbin(&["run", "exact.toml", "--dry-run"]).output().out;
+    assert!(dry.contains("8 blocks") && dry.contains("then until ci <= 2 %"), "{dry}");
+    let run = bench.tenbin(&["run", "exact.toml", "--json", "-q"]).output();
+    assert_eq!(run.code, 0, "{}", run.err);
+    let document = json(&run.out);
+    assert_eq!(document["blocks"], 8);
+    assert!(document["length"].as_str().unwrap().ends_with("narrow enough after 8 blocks"), "{document:#}");
+
+    // Times of a command that sleeps at random stay wide: the budget ends it, and nothing is missing.
+    let wide = r#"
+until = "ci <= 1%"
+at_most = 10
+tolerate = { steal = "100%" }
+[hosts]
+here = { local = true }
+[[arm]]
+name = "a"
+[[arm]]
+name = "b"
+[[measure]]
+engine = "external"
+command = "sleep 0.0$(($(date +%N | cut -c4-6 | sed 's/^0*//;s/^$/0/') % 9))"
+from = "here"
+"#;
+    bench.plan("wide.toml", wide);
+    let run = bench.tenbin(&["run", "wide.toml", "--json", "-q"]).output();
+    assert_eq!(run.code, 0, "{}", run.err);
+    let document = json(&run.out);
+    assert_eq!(document["blocks"], 10);
+    assert_eq!(document["schedule"].as_array().unwrap().len(), 20);
+    assert!(document["length"].as_str().unwrap().contains("the budget was spent after 10 blocks"));
+    assert!(bench.tenbin(&["show"]).output().out.contains("the budget was spent"));
+    let resumed = bench.tenbin(&["resume"]).output();
+    assert_eq!((resumed.code, resumed.err.contains("nothing to resume")), (2, true), "{}", resumed.err);
+}
+
+#[test]
 fn exports_of_an_experiment_and_of_a_run() {
     let bench = Bench::new();
     bench.plan("null.toml", NULL_PLAN);

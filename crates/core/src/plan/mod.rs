@@ -28,6 +28,9 @@ pub struct Plan {
     pub question: Option<String>,
     /// Blocks; each holds every arm once.
     pub blocks: u32,
+    /// Goes on after these blocks until its intervals are narrow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Until>,
     /// Differences below this share do not matter to the user: 0.02 = 2 %.
     pub margin: f64,
     /// The seed of the schedule, where the plan fixes it.
@@ -49,6 +52,25 @@ pub struct Plan {
     pub measures: Vec<Measure>,
     /// The plan file's text.
     pub text: String,
+}
+
+/// When an experiment whose length is not fixed ends: [`crate::stopping`].
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Until {
+    /// The largest relative half-width of an interval that will do: 0.02 for `ci <= 2%`.
+    pub ci: f64,
+    /// When it ends all the same.
+    pub at_most: Budget,
+}
+
+/// The most that an experiment may take.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Budget {
+    /// So many blocks.
+    Blocks(u32),
+    /// So many seconds of measuring.
+    Seconds(f64),
 }
 
 /// What a run may suffer and still count. Whatever stands out taints the run all the same: it becomes suspect, and says

@@ -12,7 +12,10 @@ use std::net::IpAddr;
 use toml::de::DeTable;
 
 use super::reader::{Item, Source, Table, did_you_mean, shown};
-use super::{Arm, Change, Host, HostCommand, Lab, Link, Measure, Order, Place, Plan, Settings, Tolerance};
+use super::{
+    Arm, Budget, Change, Host, HostCommand, Lab, Link, Measure, Order, Place, Plan, Settings, Tolerance,
+    Until,
+};
 use crate::quantity;
 use crate::spec::{EngineSpec, Peer, Values};
 
@@ -78,8 +81,8 @@ const LONGEST_QUESTION: usize = 300;
 const DAY: f64 = 86_400.0;
 
 const PLAN_KEYS: &[&str] = &[
-    "name", "question", "blocks", "margin", "seed", "order", "rest", "tolerate", "hosts", "lab", "arm",
-    "measure",
+    "name", "question", "blocks", "until", "at_most", "margin", "seed", "order", "rest", "tolerate", "hosts",
+    "lab", "arm", "measure",
 ];
 const TOLERATE_KEYS: &[&str] = &["steal"];
 const HOST_KEYS: &[&str] = &["local", "lab", "ssh", "exec", "sudo", "address", "interface"];
@@ -98,12 +101,6 @@ pub fn parse(path: &str, text: &str, engines: &[&EngineSpec]) -> Result<Plan, Pl
     let document = DeTable::parse(text).map_err(|error| syntax(&source, &error))?;
     let root = Table::root(&source, &document);
 
-    for key in ["until", "at_most"] {
-        if let Some(item) = root.get(key) {
-            let error = item.key_error(format!("{key} is not available yet"));
-            return Err(error.hint("give a number of blocks instead: blocks = 8"));
-        }
-    }
     root.only(PLAN_KEYS)?;
 
     let hosts = read_hosts(&root)?;
@@ -122,6 +119,7 @@ pub fn parse(path: &str, text: &str, engines: &[&EngineSpec]) -> Result<Plan, Pl
         },
         question: root.get("question").map(read_question).transpose()?,
         blocks: root.get("blocks").map_or(Ok(8), |item| item.whole(1..=1000))? as u32,
+        until: read_until(&root)?,
         margin: root.get("margin").map_or(Ok(0.02), read_margin)?,
         // TOML's own range, which is also that of the store.
         seed: root.get("seed").map(|item| item.whole(0..=i64::MAX as u64)).transpose()?,
@@ -214,6 +212,37 @@ fn read_margin(item: Item<'_>) -> Result<f64, PlanError> {
         Ok(_) => Err(item.error("margin: must be between 0% and 50%")),
         Err(why) => Err(item.error(format!("margin: {why}"))),
     }
+}
+
+/// `until = "ci <= 2%"` with `at_most = "20m"` or a number of blocks.
+fn read_until(root: &Table<'_>) -> Result<Option<Until>, PlanError> {
+    let at_most = root.get("at_most");
+    let Some(item) = root.get("until") else {
+        return match at_most {
+            None => Ok(None),
+            Some(item) => Err(item.key_error("at_most without until").hint("add until = \"ci <= 2%\"")),
+        };
+    };
+    if let Some(blocks) = root.get("blocks") {
+        let error = blocks.key_error("blocks and until: a plan has either a fixed length or a rule");
+        return Err(error.hint("bound the rule by at_most = 40"));
+    }
+    let example = "the widest interval that will do: until = \"ci <= 2%\"";
+    let text = item.text().map_err(|_| item.expected("a rule").hint(example))?;
+    let squeezed: String = text.split_whitespace().collect();
+    let share = squeezed.strip_prefix("ci<=").map(quantity::parse_percent);
+    let ci = match share {
+        Some(Ok(ci)) if ci > 0.0 && ci <= 0.5 => ci,
+        Some(Ok(_)) => return Err(item.error("until: must be above 0% and at most 50%")),
+        Some(Err(why)) => return Err(item.error(format!("until: {why}"))),
+        None => return Err(item.error(format!("until: {} is no rule", shown(text))).hint(example)),
+    };
+    let at_most = match at_most {
+        None => Budget::Blocks(40),
+        Some(item) if item.text().is_ok() => Budget::Seconds(item.seconds(1.0..=30.0 * 86400.0)?),
+        Some(item) => Budget::Blocks(item.whole(8..=1000)? as u32),
+    };
+    Ok(Some(Until { ci, at_most }))
 }
 
 fn read_tolerance(item: Item<'_>) -> Result<Tolerance, PlanError> {

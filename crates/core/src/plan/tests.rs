@@ -161,8 +161,14 @@ fn bad_keys_of_the_plan() {
     edit(LAB, "blocks = 4", "blocks = -4", "2:10", "negative", "");
     edit(LAB, "blocks = 4", "blocks = \"4\"", "2:10", "whole number", "without quotes: blocks = 4");
     edit(LAB, "blocks = 4", "blocks = 4.5", "2:10", "found the number 4.5", "");
-    edit(LAB, "blocks = 4", "until = \"ci <= 2%\"", "2:1", "until is not available yet", "blocks = 8");
-    edit(LAB, "blocks = 4", "at_most = \"20m\"", "2:1", "at_most is not available yet", "blocks");
+    edit(LAB, "blocks = 4", "blocks = 4\nuntil = \"ci <= 2%\"", "2:1", "blocks and until", "at_most = 40");
+    edit(LAB, "blocks = 4", "at_most = \"20m\"", "2:1", "at_most without until", "ci <= 2%");
+    edit(LAB, "blocks = 4", "until = 2", "2:9", "expected a rule", "ci <= 2%");
+    edit(LAB, "blocks = 4", "until = \"p < 5%\"", "2:9", "is no rule", "ci <= 2%");
+    edit(LAB, "blocks = 4", "until = \"ci <= 2\"", "2:9", "no percentage", "");
+    edit(LAB, "blocks = 4", "until = \"ci <= 80%\"", "2:9", "at most 50%", "");
+    edit(LAB, "blocks = 4", "until = \"ci<=2%\"\nat_most = 4", "3:11", "between 8 and 1000", "");
+    edit(LAB, "blocks = 4", "until = \"ci<=2%\"\nat_most = \"20\"", "3:11", "no unit", "");
     edit(LAB, "margin = \"2%\"", "margin = 0.02", "3:10", "expected a percentage", "margin = \"2%\"");
     edit(LAB, "margin = \"2%\"", "margin = \"2\"", "3:10", "no percentage", "");
     edit(LAB, "margin = \"2%\"", "margin = \"80%\"", "3:10", "between 0% and 50%", "");
@@ -352,6 +358,19 @@ fn bad_measures() {
             .collect::<String>()
     );
     refuse(&crowd, "1:10", "runs; at most 100000", "");
+}
+
+#[test]
+fn lengths() {
+    let check = |lines: &str, blocks: u32, until: Option<(f64, Budget)>| {
+        let plan = read(&LAB.replace("blocks = 4", lines));
+        let until = until.map(|(ci, at_most)| Until { ci, at_most });
+        assert_eq!((plan.blocks, plan.until), (blocks, until), "{lines}");
+    };
+    check("blocks = 12", 12, None);
+    check("until = \"ci <= 2%\"", 8, Some((0.02, Budget::Blocks(40))));
+    check("until = \"ci<=0.5 %\"\nat_most = 60", 8, Some((0.005, Budget::Blocks(60))));
+    check("until = \"ci <= 2%\"\nat_most = \"20m\"", 8, Some((0.02, Budget::Seconds(1200.0))));
 }
 
 #[test]

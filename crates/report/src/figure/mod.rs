@@ -192,7 +192,7 @@ impl Figure {
 
 fn stamp(experiment: &Experiment, about: &About) -> [String; 4] {
     let uid: String = experiment.uid.chars().take(8).collect();
-    let blocks = words::counted(experiment.plan.blocks as usize, "block");
+    let blocks = words::counted(experiment.blocks() as usize, "block");
     let routes = words::routes(&experiment.plan, "→");
     [routes, blocks, about.created.clone(), uid]
 }

@@ -76,7 +76,7 @@ impl Report<'_> {
                         p.lead {
                             (plan.arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>().join(" against "))
                             ", " (words::routes(plan, "→")) ", "
-                            (words::counted(plan.blocks as usize, "interleaved block")) ", seed " (self.experiment.seed) "."
+                            (words::counted(self.experiment.blocks() as usize, "interleaved block")) ", seed " (self.experiment.seed) "."
                         }
                         (self.decision())
                         (self.beside())

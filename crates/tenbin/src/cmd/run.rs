@@ -8,6 +8,7 @@ use tenbin_core::plan::{self, Change, Host, HostCommand, Order, Place, Plan, Set
 use tenbin_core::quantity;
 use tenbin_core::schedule;
 use tenbin_core::stats::sample_size::fewest_blocks;
+use tenbin_core::stopping;
 use tenbin_core::verdict::LEVEL;
 
 use super::experiment::{Goal, carry_out};
@@ -24,6 +25,7 @@ pub fn run(args: &RunArgs) -> Outcome {
     let mut plan = read(&args.plan)?;
     if let Some(blocks) = args.blocks {
         plan.blocks = blocks;
+        plan.until = None;
     }
     let seed = args.seed.or(plan.seed).unwrap_or_else(|| output::seed_of(&plan.text));
     start(plan, seed, args.dry_run, &args.output)
@@ -31,21 +33,12 @@ pub fn run(args: &RunArgs) -> Outcome {
 
 /// Runs a checked plan, or says what it would do.
 pub fn start(plan: Plan, seed: u64, dry_run: bool, to: &crate::args::OutputArgs) -> Outcome {
-    let order = order(&plan, seed);
+    let order = schedule::of(&plan, seed);
     let slots = experiment::slots(&order, plan.measures.len());
     if dry_run {
         return describe(&plan, seed, &order, &slots, to.json);
     }
     carry_out(Goal::New { plan: Box::new(plan), seed, slots }, to)
-}
-
-/// The arms of each block.
-fn order(plan: &Plan, seed: u64) -> Vec<Vec<usize>> {
-    let (arms, blocks) = (plan.arms.len(), plan.blocks as usize);
-    match plan.order {
-        Order::Balanced => schedule::balanced(seed, arms, blocks),
-        Order::FewChanges => schedule::few_changes(seed, arms, blocks),
-    }
 }
 
 /// Reads and checks a plan file.
@@ -103,6 +96,9 @@ fn dry_run_text(plan: &Plan, seed: u64, order: &[Vec<usize>], slots: &[Slot]) ->
         text.push('\n');
     };
     line(format!("plan {}: {} blocks, seed {seed}", plan.name, order.len()));
+    if let Some(until) = &plan.until {
+        line(format!("then {}", stopping::rule(until)));
+    }
     if let Some(question) = &plan.question {
         line(format!("question: {question}"));
     }

@@ -9,13 +9,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use tenbin_core::analysis;
 use tenbin_core::env::{Class, Environment, Fact};
-use tenbin_core::experiment::{Experiment, Slot, State};
+use tenbin_core::experiment::{self, Experiment, Slot, State};
 use tenbin_core::job::Job;
 use tenbin_core::plan::{Arm, Change, Host, HostCommand, Measure, Place, Plan};
 use tenbin_core::recorder::Progress;
 use tenbin_core::run::Run;
+use tenbin_core::schedule;
 use tenbin_core::spec::Peer;
+use tenbin_core::stats::precision::Next;
+use tenbin_core::stopping;
 use tenbin_core::taint::{Taint, TaintLevel};
 use tenbin_engines::Stop;
 use tenbin_linux::set::Setting;
@@ -92,7 +96,7 @@ pub fn run(
 ) -> Result<(), SessionError> {
     let plan = &experiment.plan;
     let mut session = Session { plan, hosts: Hosts::new(plan, stop)?, current: None, owed: Vec::new() };
-    let result = session.run_slots(experiment, store, audience, stop, now);
+    let result = session.run_to_the_end(experiment, store, audience, stop, now);
     let left = session.leave(audience, stop);
     for failure in session.hosts.close() {
         audience.note(&failure.to_string());
@@ -123,7 +127,41 @@ struct Entered {
     touched: Vec<Arc<Link>>,
 }
 
+/// The experiment with the blocks that its plan's rule asks for next; `None` at its end. They are stored before the
+/// first of them is measured.
+fn grow(id: i64, store: &mut Store) -> Result<Option<Experiment>, SessionError> {
+    let experiment = store.load(id)?;
+    if experiment.plan.until.is_none() {
+        return Ok(None);
+    }
+    let Next::Measure(more) = stopping::next(&experiment, &analysis::weigh(&experiment)) else {
+        return Ok(None);
+    };
+    let present = experiment.blocks();
+    let plan = Plan { blocks: present + more as u32, ..experiment.plan };
+    let all = experiment::slots(&schedule::of(&plan, experiment.seed), plan.measures.len());
+    let new: Vec<Slot> = all.into_iter().filter(|slot| slot.block >= present).collect();
+    store.extend(id, &new)?;
+    Ok(Some(store.load(id)?))
+}
+
 impl Session<'_> {
+    /// Every missing slot, then, where the plan's length is not fixed, block after block until its rule ends it.
+    fn run_to_the_end(
+        &mut self,
+        experiment: &Experiment,
+        store: &mut Store,
+        audience: &mut dyn Audience,
+        stop: &Stop,
+        now: &dyn Fn() -> f64,
+    ) -> Result<(), SessionError> {
+        self.run_slots(experiment, store, audience, stop, now)?;
+        while let Some(grown) = grow(experiment.id, store)? {
+            self.run_slots(&grown, store, audience, stop, now)?;
+        }
+        Ok(())
+    }
+
     fn run_slots(
         &mut self,
         experiment: &Experiment,

@@ -13,12 +13,12 @@ use crate::shell;
 /// Arguments of `cargo xtask bench`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Which bench: net
+    /// Which bench: net, import
     name: String,
     /// Print a JSON line for every comparison
     #[arg(long)]
     json: bool,
-    /// A peer that is not on the PATH: NAME=FILE, repeatable
+    /// A peer that is not on the PATH: NAME=FILE, repeatable; tenbin=FILE is measured instead of a fresh build
     #[arg(long, value_name = "NAME=FILE")]
     peer: Vec<String>,
     /// Blocks; each holds both programs once. Twenty make an interval of a tenth on a busy machine.
@@ -36,8 +36,12 @@ const MISSING: u8 = 3;
 pub fn bench(args: &Args) -> ExitCode {
     let done = match args.name.as_str() {
         "net" => net(args),
+        "import" => {
+            let program = args.peer.iter().find_map(|peer| peer.strip_prefix("tenbin="));
+            crate::bench_import::import(program).map(|()| true)
+        }
         other => {
-            eprintln!("xtask: no bench {other}; there is net");
+            eprintln!("xtask: no bench {other}; there are net and import");
             return ExitCode::from(2);
         }
     };

@@ -2,6 +2,7 @@
 //! the tools that people use today.
 
 mod bench;
+mod bench_import;
 mod licences;
 mod peers;
 mod shell;
@@ -28,6 +29,13 @@ enum Chore {
     Bench(bench::Args),
     /// Simulate campaigns and print how often the statistics are right: the table of METHODOLOGY.md
     Simulate(simulate::Args),
+    /// Run a command and print what it took; used by benches
+    #[command(hide = true)]
+    Measure {
+        /// The command
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        command: Vec<String>,
+    },
     /// Check the invariants that the compiler can't: who may use what
     Tidy,
     /// Check every dependency's licence
@@ -39,6 +47,7 @@ fn main() -> ExitCode {
         Chore::Test(args) => test::test(&args),
         Chore::Bench(args) => return bench::bench(&args),
         Chore::Simulate(args) => simulate::simulate(&args),
+        Chore::Measure { command } => bench_import::measure(&command),
         Chore::Tidy => tidy::tidy(),
         Chore::Licences => licences::licences(),
     };

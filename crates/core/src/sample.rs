@@ -140,10 +140,9 @@ impl Series {
 
     /// The one value by which this run is compared; `None` if the series is no headline or is empty.
     pub fn headline_value(&self) -> Option<f64> {
-        let values = self.values();
         match self.headline? {
-            Reduce::Median => stats::median(&values),
-            Reduce::Total => values.last().copied(),
+            Reduce::Median => stats::order::median_of(self.values()),
+            Reduce::Total => self.samples.last().map(|sample| sample.value),
         }
     }
 }

@@ -17,6 +17,11 @@ pub enum Unread {
     /// It is a tool's, and holds nothing or can't be read.
     #[error(transparent)]
     Parse(#[from] ParseError),
+    /// It is another tool's than the one whose runs were read, and can't be told apart from them.
+    #[error(
+        "it seems to hold output of {0} as well, which was not read\nhint: put each tool's into a file of its own"
+    )]
+    Beside(&'static str),
 }
 
 /// The longest piece of a file's first line that is quoted.
@@ -35,10 +40,14 @@ pub fn read(input: &mut dyn BufRead, out: &mut dyn RunSink) -> Vec<Unread> {
     };
     let mut input = head.as_slice().chain(input);
     // A document is one tool's, whatever stands in its strings.
-    if !opens {
-        return first.parse(&mut input, out).err().map(Unread::from).into_iter().collect();
-    }
     let mut unread = Vec::new();
+    if !opens {
+        unread.extend(first.parse(&mut input, out).err().map(Unread::from));
+        unread.extend(beside(&text, &[first.name()]));
+        return unread;
+    }
+    let mut read = Vec::new();
+    let head = text;
     let mut text = Text::new(&mut input);
     let mut current = Some(first);
     while let Some(format) = current {
@@ -48,12 +57,25 @@ pub fn read(input: &mut dyn BufRead, out: &mut dyn RunSink) -> Vec<Unread> {
         let rest = io::copy(&mut section, &mut io::sink());
         current = section.next;
         unread.extend(outcome.err().map(Unread::from));
+        if !read.contains(&format.name()) {
+            read.push(format.name());
+        }
         if let Err(error) = rest {
             unread.push(ParseError::Read(error).into());
             break;
         }
     }
+    unread.extend(beside(&head, &read));
     unread
+}
+
+/// Tools whose output the beginning of a file holds too.
+fn beside(text: &str, read: &[&str]) -> Vec<Unread> {
+    let others = FORMATS.iter().filter(|format| !read.contains(&format.name()));
+    others
+        .filter(|format| format.sniff(text.as_bytes()))
+        .map(|format| Unread::Beside(format.name()))
+        .collect()
 }
 
 /// Reads a log from memory. `None` if no format recognises it.
@@ -160,5 +182,46 @@ fn first_line(text: &str) -> String {
     match line.char_indices().nth(QUOTED) {
         Some((at, _)) => format!("{}...", line.get(..at).unwrap_or_default()),
         None => line.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PING: &str = "PING a (192.0.2.1) 56(84) bytes of data.\n64 bytes from 192.0.2.1: icmp_seq=1 ttl=64 time=0.5 ms\n\n\
+                        --- a ping statistics ---\n1 packets transmitted, 1 received, 0% packet loss, time 0ms\n";
+    const IPERF: &str = "Connecting to host a, port 5201\n[  5] local 192.0.2.2 port 1 connected to 192.0.2.1 port 5201\n\
+                         [ ID] Interval           Transfer     Bitrate\n\
+                         [  5]   0.00-1.00   sec   119 MBytes  1.00 Gbits/sec                  \n";
+    const SENSORS: &str =
+        "CPU Temp         | 45 degrees C      | ok\nFAN 1            | 3600 RPM          | ok\n";
+
+    /// Tools of the runs in their order, then what was not read.
+    #[track_caller]
+    fn check(log: &str, tools: &[&str], unread: &[&str]) {
+        let mut runs: Vec<tenbin_core::run::Run> = Vec::new();
+        let mut input = log.as_bytes();
+        let left: Vec<String> = read(&mut input, &mut runs).iter().map(Unread::to_string).collect();
+        assert_eq!(runs.iter().map(|run| run.tool.as_str()).collect::<Vec<_>>(), tools, "{log}");
+        assert_eq!(left.len(), unread.len(), "{left:?}");
+        for (left, part) in left.iter().zip(unread) {
+            assert!(left.contains(part), "{left}");
+        }
+    }
+
+    #[test]
+    fn several_tools() {
+        check(PING, &["ping"], &[]);
+        check(&format!("{PING}$ iperf3\n{IPERF}"), &["ping", "iperf3"], &[]);
+        check(&format!("{IPERF}{PING}{PING}{IPERF}"), &["iperf3", "ping", "ping", "iperf3"], &[]);
+        check(&format!("> {}", PING.trim_end().replace('\n', "\n> ")), &["ping"], &[]);
+        check("Dear diary,\n", &[], &["no known tool wrote this (first line: Dear diary,)"]);
+        check(&format!("{PING}Connecting to host a, port 5201\n"), &["ping"], &["iperf3 measured nothing"]);
+    }
+
+    #[test]
+    fn what_has_no_opening_line_is_not_lost_silently() {
+        check(&format!("{PING}$ ipmitool sdr\n{SENSORS}"), &["ping"], &["output of ipmitool as well"]);
     }
 }

@@ -1,7 +1,7 @@
 //! What the samples of one series say by themselves.
 
 use tenbin_core::sample::Series;
-use tenbin_core::stats::order::percentile;
+use tenbin_core::stats::order::percentile_of_sorted;
 use tenbin_core::unit::Unit;
 
 /// Descriptive figures of a series in its unit. What its samples cannot give is `None`.
@@ -30,13 +30,13 @@ impl Computed {
     /// The figures of `series`.
     pub fn of(series: &Series) -> Computed {
         let mut sorted = series.values();
-        sorted.sort_by(f64::total_cmp);
+        sorted.sort_unstable_by(f64::total_cmp);
         let n = sorted.len();
-        let tail = |p: f64, from: usize| (n >= from).then(|| percentile(&sorted, p)).flatten();
+        let tail = |p: f64, from: usize| (n >= from).then(|| percentile_of_sorted(&sorted, p)).flatten();
         Computed {
             n,
             mean: mean(series),
-            median: percentile(&sorted, 0.5),
+            median: percentile_of_sorted(&sorted, 0.5),
             min: sorted.first().copied(),
             max: sorted.last().copied(),
             sd: deviation(&sorted),

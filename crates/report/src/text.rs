@@ -315,7 +315,7 @@ pub fn figures(run: &Run) -> String {
     }
     let mut metrics: Vec<(&Metric, Vec<f64>)> = Vec::new();
     for series in shown {
-        let median = || stats::median(&series.values());
+        let median = || stats::order::median_of(series.values());
         let value = series.headline_value().or_else(median).or_else(|| series.reported.get("mean").copied());
         let Some(value) = value else { continue };
         match metrics.iter_mut().find(|(metric, _)| *metric == &series.metric) {

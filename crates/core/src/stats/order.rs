@@ -7,7 +7,11 @@ const FEWEST_BEYOND: f64 = 10.0;
 
 /// Percentile `p` (0..=1) of `values`, interpolated (Hyndman and Fan's type 7); `None` of nothing.
 pub fn percentile(values: &[f64], p: f64) -> Option<f64> {
-    let sorted = sorted(values);
+    percentile_of_sorted(&sorted(values), p)
+}
+
+/// [`percentile`] of values that are in order already.
+pub fn percentile_of_sorted(sorted: &[f64], p: f64) -> Option<f64> {
     let last = sorted.len().checked_sub(1)?;
     let at = p.clamp(0.0, 1.0) * last as f64;
     let (below, part) = (at.floor() as usize, at.fract());
@@ -38,6 +42,20 @@ pub fn median(values: &[f64]) -> Option<f64> {
         0 => None,
         n if n % 2 == 1 => Some(sorted[middle]),
         _ => Some((sorted[middle - 1] + sorted[middle]) / 2.0),
+    }
+}
+
+/// The median of values that nobody needs any more: of millions no copy is made and none is sorted.
+pub fn median_of(mut values: Vec<f64>) -> Option<f64> {
+    let n = values.len();
+    if n == 0 {
+        return None;
+    }
+    let (below, middle, _) = values.select_nth_unstable_by(n / 2, f64::total_cmp);
+    let middle = *middle;
+    match below.iter().copied().max_by(f64::total_cmp) {
+        Some(before) if n.is_multiple_of(2) => Some((before + middle) / 2.0),
+        _ => Some(middle),
     }
 }
 
@@ -97,6 +115,15 @@ fn sorted(values: &[f64]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn medians_agree() {
+        for n in 0..50_u64 {
+            let values: Vec<f64> = (0..n).map(|i| (i * 7919 % 31) as f64).collect();
+            assert_eq!(median_of(values.clone()), median(&values), "{n}");
+            assert_eq!(percentile(&values, 0.5), median(&values), "{n}");
+        }
+    }
 
     #[track_caller]
     fn check(n: usize, p: f64, shown: bool, bounded: bool) {

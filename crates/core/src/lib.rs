@@ -6,6 +6,7 @@
 pub mod analysis;
 pub mod caveat;
 pub mod ceiling;
+pub mod compare;
 pub mod env;
 pub mod experiment;
 pub mod job;

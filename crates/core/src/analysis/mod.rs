@@ -27,8 +27,9 @@ use crate::unit::Unit;
 use crate::verdict::{Correction, Decision, Verdict};
 
 pub use curves::{Curve, Inversion};
-pub use diagnose::{Diagnostic, DiagnosticKind};
+pub use diagnose::{Diagnostic, DiagnosticKind, diagnose};
 pub use groups::Group;
+pub use subjects::compared_params;
 
 /// The answer to a plan's question.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

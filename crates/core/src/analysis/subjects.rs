@@ -25,6 +25,20 @@ fn compared(params: &Params) -> Params {
     kept.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
+/// The params under which a series of a run is compared. Two series of one run must never count as two runs: what tells
+/// them apart is then compared as well.
+pub fn compared_params(all: &[Series], index: usize) -> Params {
+    let series = &all[index];
+    let params = compared(&series.params);
+    let twin = |(other, twin): (usize, &Series)| {
+        other != index
+            && twin.headline.is_some()
+            && twin.metric == series.metric
+            && compared(&twin.params) == params
+    };
+    if all.iter().enumerate().any(twin) { series.params.clone() } else { params }
+}
+
 pub(super) fn subjects(experiment: &Experiment) -> Vec<Subject> {
     let began = experiment.records.first().map_or(0.0, |record| record.started_at);
     let mut subjects: Vec<Subject> = Vec::new();
@@ -33,17 +47,7 @@ pub(super) fn subjects(experiment: &Experiment) -> Vec<Subject> {
         let all: &[Series] = record.run.as_ref().map_or(&[], |run| &run.series);
         for (index, series) in all.iter().enumerate() {
             let Some(value) = series.headline_value() else { continue };
-            let mut params = compared(&series.params);
-            // Two series of one run must never count as two runs: what tells them apart is then compared as well.
-            let twin = |(other, twin): (usize, &Series)| {
-                other != index
-                    && twin.headline.is_some()
-                    && twin.metric == series.metric
-                    && compared(&twin.params) == params
-            };
-            if all.iter().enumerate().any(twin) {
-                params.clone_from(&series.params);
-            }
+            let params = compared_params(all, index);
             let value =
                 LevelValue { run: record.id, block: slot.block, at: record.started_at - began, value };
             let known = subjects.iter_mut().find(|subject| {

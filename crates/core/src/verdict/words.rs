@@ -216,7 +216,7 @@ impl Size {
 }
 
 /// Amounts in one scale with what stands behind the last: shares are told in percentage points.
-fn amounts<const N: usize>(values: [f64; N], unit: Unit, sign: bool) -> ([String; N], String) {
+pub(crate) fn amounts<const N: usize>(values: [f64; N], unit: Unit, sign: bool) -> ([String; N], String) {
     let largest = values.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
     let scale = Scale::of(largest, unit);
     let symbol = match scale.symbol {
@@ -236,7 +236,7 @@ fn amounts<const N: usize>(values: [f64; N], unit: Unit, sign: bool) -> ([String
 }
 
 /// Numbers with no more decimals than their spread bears, all with the same, on request with their sign.
-fn alike<const N: usize>(values: [f64; N], sign: bool) -> [String; N] {
+pub(crate) fn alike<const N: usize>(values: [f64; N], sign: bool) -> [String; N] {
     let largest = values.iter().copied().fold(f64::MIN, f64::max);
     let width = largest - values.iter().copied().fold(f64::MAX, f64::min);
     // A single number goes by its own size.

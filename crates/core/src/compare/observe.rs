@@ -1,0 +1,301 @@
+//! What the runs of a side say: by metric and parameters the value of every run, and what a summary still tells.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Side, told};
+use crate::analysis::compared_params;
+use crate::caveat::{Caveat, CaveatKind};
+use crate::metric::{BANDWIDTH, Better, Metric, PACKETS_RECEIVED, THROUGHPUT};
+use crate::run::Run;
+use crate::sample::{Params, Reduce, Series};
+use crate::stats::median;
+use crate::stats::summary::{Summary, mean_half_width};
+use crate::unit::Unit;
+use crate::verdict::LEVEL;
+
+/// What is compared.
+#[derive(Clone, Debug)]
+pub struct Key {
+    pub metric: Metric,
+    pub params: Params,
+    /// Metric and parameters as text, by which keys are sorted and told apart.
+    text: String,
+}
+
+impl Key {
+    fn new(metric: Metric, params: Params) -> Key {
+        let text = format!("{}{}{:?}", metric.name, metric.unit.name(), params);
+        Key { metric, params, text }
+    }
+}
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Key) -> bool {
+        self.text == other.text
+    }
+}
+impl Eq for Key {}
+impl PartialOrd for Key {
+    fn partial_cmp(&self, other: &Key) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Key {
+    fn cmp(&self, other: &Key) -> std::cmp::Ordering {
+        self.text.cmp(&other.text)
+    }
+}
+
+/// The value of one run, or of one printed repetition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Observed {
+    /// The value that runs are compared by.
+    pub value: f64,
+    /// The block, where the run belongs to one.
+    pub block: Option<u32>,
+    /// The samples within.
+    pub samples: Vec<f64>,
+    /// What the tool printed: `mean sd max n`.
+    pub printed: BTreeMap<String, f64>,
+    /// Whether the printed deviation is known to be wrong.
+    pub biased: bool,
+}
+
+/// All values of a side for one key.
+#[derive(Clone, Debug, Default)]
+pub struct Values(pub Vec<Observed>);
+
+/// A side alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Level {
+    /// Runs.
+    pub n: usize,
+    /// Their median.
+    pub median: f64,
+    /// Their mean.
+    pub mean: f64,
+    /// Their deviation (n - 1); absent of one.
+    pub sd: Option<f64>,
+    /// Half the width of the 95 % t interval of the mean; absent of one.
+    pub half_width: Option<f64>,
+}
+
+impl Values {
+    /// The values of all runs.
+    pub fn numbers(&self) -> Vec<f64> {
+        self.0.iter().map(|one| one.value).collect()
+    }
+
+    /// The side alone.
+    pub fn level(&self) -> Level {
+        let numbers = self.numbers();
+        let Some(of) = Summary::of(&numbers) else { return Level { n: numbers.len(), ..Level::default() } };
+        Level {
+            n: of.n,
+            median: of.median,
+            mean: of.mean,
+            sd: (of.n > 1).then_some(of.sd),
+            half_width: mean_half_width(of.n, of.sd, LEVEL),
+        }
+    }
+}
+
+/// What a side's runs say.
+pub fn observe(side: &Side<'_>) -> BTreeMap<Key, Values> {
+    let mut found: BTreeMap<Key, Values> = BTreeMap::new();
+    for member in &side.runs {
+        let run = member.run;
+        let biased = run.caveats.iter().any(|caveat| caveat.kind == CaveatKind::BiasedDeviation);
+        // Runs without a mark for what verdicts compare are compared by all they have.
+        let marked = run.series.iter().any(|series| series.headline.is_some());
+        let all = run.series.iter().enumerate();
+        for (index, series) in all.filter(|(_, series)| !marked || series.headline.is_some()) {
+            if series.metric.better == Better::Neither {
+                continue;
+            }
+            let key = Key::new(series.metric.clone(), compared_params(&run.series, index));
+            let values = found.entry(key).or_default();
+            let observed = |value: f64, samples: Vec<f64>| Observed {
+                value,
+                block: member.block,
+                samples,
+                printed: printed(run, series),
+                biased,
+            };
+            match value(series) {
+                _ if repeats(run, series) => {
+                    let each = series.values().into_iter().filter(|value| value.is_finite());
+                    // Several repetitions in one block are that block's median.
+                    match member.block {
+                        Some(_) => {
+                            let each: Vec<f64> = each.collect();
+                            values.0.extend(median(&each).map(|value| observed(value, each.clone())));
+                        }
+                        None => values.0.extend(each.map(|value| observed(value, Vec::new()))),
+                    }
+                }
+                Some(value) => values.0.push(observed(value, samples(run, series))),
+                None => {}
+            }
+        }
+    }
+    found.retain(|_, values| !values.0.is_empty());
+    found
+}
+
+/// Whether each sample of a series is a whole test: qperf pasted several times, totals printed again.
+fn repeats(run: &Run, series: &Series) -> bool {
+    series.samples.len() > 1
+        && (series.headline == Some(Reduce::Total) || run.tool == "qperf")
+        && series.samples.iter().all(|sample| sample.time().is_none())
+}
+
+/// The samples behind the value of a run: its own, or the intervals that a total was summed over.
+fn samples(run: &Run, series: &Series) -> Vec<f64> {
+    let bare = |params: &Params| -> Params {
+        let kept = params.iter().filter(|(name, _)| !["window", "side"].contains(&name.as_str()));
+        kept.map(|(name, value)| (name.clone(), value.clone())).collect()
+    };
+    let intervals = |other: &&Series| {
+        other.metric == series.metric
+            && !other.params.contains_key("window")
+            && other.samples.len() > 1
+            && bare(&other.params) == bare(&series.params)
+    };
+    let summed = series.samples.len() == 1 && series.params.contains_key("window");
+    match run.series.iter().find(intervals).filter(|_| summed) {
+        Some(intervals) => intervals.values(),
+        None => series.values(),
+    }
+}
+
+/// The one value of a run; where only a summary was printed, that.
+fn value(series: &Series) -> Option<f64> {
+    let printed = || ["median", "mean"].into_iter().find_map(|figure| series.reported.get(figure).copied());
+    let own = series.headline_value().or_else(|| median(&series.values()));
+    own.or_else(printed).filter(|value| value.is_finite())
+}
+
+/// What the tool printed of a series; the number of replies where it stands in another one.
+fn printed(run: &Run, series: &Series) -> BTreeMap<String, f64> {
+    let mut printed = series.reported.clone();
+    let replies = || {
+        let counts = run.series.iter().find(|other| other.metric.name == PACKETS_RECEIVED.name)?;
+        counts.samples.last().map(|sample| sample.value)
+    };
+    if series.samples.is_empty()
+        && !printed.contains_key("n")
+        && let Some(n) = replies()
+    {
+        printed.insert("n".to_owned(), n);
+    }
+    printed
+}
+
+/// Pairs (arm, base) by block; `None` where a side has no blocks.
+pub fn pairs(base: &Values, arm: &Values) -> Option<Vec<Option<(f64, f64)>>> {
+    let by_block = |values: &Values| -> Option<BTreeMap<u32, f64>> {
+        let blocks: Option<Vec<(u32, f64)>> =
+            values.0.iter().map(|one| Some((one.block?, one.value))).collect();
+        let (blocks, count) = (blocks?, values.0.len());
+        let blocks: BTreeMap<u32, f64> = blocks.into_iter().collect();
+        // Two runs of a block and a side are no pair.
+        (blocks.len() == count && count > 0).then_some(blocks)
+    };
+    let (base, arm) = (by_block(base)?, by_block(arm)?);
+    let all: std::collections::BTreeSet<u32> = base.keys().chain(arm.keys()).copied().collect();
+    Some(all.into_iter().map(|block| Some((*arm.get(&block)?, *base.get(&block)?))).collect())
+}
+
+/// Where one side has bytes and the other bits in a second of the same thing, the arm's are converted.
+pub fn convert(base: &BTreeMap<Key, Values>, arm: &mut BTreeMap<Key, Values>, caveats: &mut Vec<Caveat>) {
+    let missing: Vec<Key> = base.keys().filter(|key| !arm.contains_key(key)).cloned().collect();
+    for wanted in missing {
+        let (other, factor) = match wanted.metric.unit {
+            Unit::BitPerSecond => (&BANDWIDTH, 8.0),
+            Unit::BytePerSecond => (&THROUGHPUT, 0.125),
+            _ => continue,
+        };
+        // Of other names in the same units nobody knows whether they are the same thing.
+        if ![THROUGHPUT.name.as_ref(), BANDWIDTH.name.as_ref()].contains(&wanted.metric.name.as_ref()) {
+            continue;
+        }
+        let Some(values) = arm.remove(&Key::new(other.clone(), wanted.params.clone())) else { continue };
+        let converted = values.0.into_iter().map(|mut one| {
+            one.value *= factor;
+            one.samples.iter_mut().for_each(|value| *value *= factor);
+            one.printed.iter_mut().filter(|(name, _)| *name != "n").for_each(|(_, value)| *value *= factor);
+            one
+        });
+        let text = format!(
+            "{} in {} was converted to {} in {} (8 bit are 1 byte)",
+            other.name,
+            other.unit.name(),
+            wanted.metric.name,
+            wanted.metric.unit.name()
+        );
+        let caveat = Caveat::new(CaveatKind::Note, text);
+        if !caveats.contains(&caveat) {
+            caveats.push(caveat);
+        }
+        let converted = Values(converted.collect());
+        arm.insert(wanted, converted);
+    }
+}
+
+/// What only one side has, metric by metric; what both have under other parameters is told as well.
+pub fn only_one_has(
+    base: &Side<'_>,
+    arm: &Side<'_>,
+    of_base: &BTreeMap<Key, Values>,
+    of_arm: &BTreeMap<Key, Values>,
+    nothing: bool,
+) -> Vec<String> {
+    let mut said = Vec::new();
+    let metrics = |of: &BTreeMap<Key, Values>| -> Vec<String> {
+        let mut names: Vec<String> = of
+            .keys()
+            .map(|key| format!("{} in {}", key.metric.name.replace('_', " "), key.metric.unit.name()))
+            .collect();
+        names.dedup();
+        names
+    };
+    let (base_has, arm_has) = (metrics(of_base), metrics(of_arm));
+    let list = |names: &[String]| if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
+    if nothing {
+        let common = base_has.iter().any(|name| arm_has.contains(name));
+        let why = match common {
+            true => "under no parameters that both share",
+            false => "and different metrics or units are not compared",
+        };
+        said.push(format!(
+            "nothing to compare: {} has {}, {} has {}, {why}",
+            base.name,
+            list(&base_has),
+            arm.name,
+            list(&arm_has)
+        ));
+    }
+    for (side, of, other) in [(base, of_base, of_arm), (arm, of_arm, of_base)] {
+        // Points of curves are told by the curve.
+        let alone = of.keys().filter(|key| !other.contains_key(key));
+        let curve = |key: &&Key| {
+            other
+                .keys()
+                .any(|one| one.metric == key.metric && super::curves::same_curve(&one.params, &key.params))
+        };
+        let alone: Vec<String> = alone
+            .filter(|key| !curve(key))
+            .map(|key| format!("{}{}", key.metric.name.replace('_', " "), told(&key.params)))
+            .collect();
+        if !alone.is_empty() {
+            let shown = alone.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
+            let more = alone.len().saturating_sub(5);
+            let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+            said.push(format!("only {} has: {shown}{rest}", side.name));
+        }
+    }
+    said
+}

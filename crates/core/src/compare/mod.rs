@@ -184,7 +184,7 @@ pub fn describe(side: &Side<'_>) -> Vec<Described> {
     let described = observe(side).into_iter().map(|(key, values)| {
         let level = values.level();
         let name = key.metric.name.replace('_', " ");
-        let ([mean], unit) = words::amounts([level.mean], key.metric.unit, false);
+        let mean = crate::quantity::human(level.mean, key.metric.unit, 3);
         let spread = match (level.sd, level.half_width) {
             (Some(sd), Some(half)) if level.mean != 0.0 => {
                 let share = |value: f64| format!("{:.1} %", (value / level.mean).abs() * 100.0);
@@ -194,7 +194,7 @@ pub fn describe(side: &Side<'_>) -> Vec<Described> {
         };
         let runs = if level.n == 1 { "run" } else { "runs" };
         let text = format!(
-            "{name}{} of {}: mean {mean}{unit} over {} {runs}{spread}",
+            "{name}{} of {}: mean {mean} over {} {runs}{spread}",
             told(&key.params),
             side.name,
             level.n

@@ -251,7 +251,7 @@ fn a_side_alone_is_described() {
     let [one] = describe(&side("new", &runs)).try_into().unwrap();
     assert_eq!(
         one.text,
-        "bandwidth (kernel triad) of new: mean 27 GB/s over 5 runs, sd 2.9 %, 95 % interval of the mean ±3.6 %"
+        "bandwidth (kernel triad) of new: mean 27.0 GB/s over 5 runs, sd 2.9 %, 95 % interval of the mean ±3.6 %"
     );
     assert!(describe(&side("none", &[])).is_empty());
 }

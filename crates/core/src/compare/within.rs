@@ -3,11 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::observe::{Key, Observed, Values};
-use crate::metric::Scale;
+use crate::metric;
+use crate::quantity::{Scale, significant};
 use crate::stats::summary::without_max;
 use crate::stats::welch::{Moments, Welch};
 use crate::verdict::LEVEL;
-use crate::verdict::words::{alike, amounts};
+use crate::verdict::words::alike;
 
 /// A printed deviation of which one value makes more than half is no deviation of the others.
 const CARRIED: f64 = 0.5;
@@ -49,7 +50,7 @@ pub fn within(
     (arm_name, arm): (&str, &Values),
 ) -> Option<Within> {
     let what = format!("{}{at}", key.metric.name.replace('_', " "));
-    if key.metric.scale() == Scale::Difference {
+    if key.metric.scale() == metric::Scale::Difference {
         return None;
     }
     if base.0.len() > 1 && arm.0.len() > 1 {
@@ -69,13 +70,11 @@ pub fn within(
     let (of_base, of_arm) = (Spread::of(base)?, Spread::of(arm)?);
     for (name, spread) in [(base_name, &of_base), (arm_name, &of_arm)] {
         if spread.carried {
-            let (means, unit) = amounts([of_base.moments.mean, of_arm.moments.mean], key.metric.unit, false);
+            let means = means(key, &of_base, &of_arm);
             let ratio = of_arm.moments.mean / of_base.moments.mean;
             let text = format!(
-                "{what}: within these runs the means are {} and {}{unit} ({}), but one value carries the printed \
+                "{what}: within these runs the means are {means} ({}), but one value carries the printed \
                  deviation of {name}: a robust statistic is needed and per-packet data is missing",
-                means[0],
-                means[1],
                 signed(ratio)
             );
             return Some(Within {
@@ -93,17 +92,15 @@ pub fn within(
     let found = Welch::new(of_arm.moments, of_base.moments)?;
     let told = told(&found, of_base.moments.mean);
     let ratio = of_arm.moments.mean / of_base.moments.mean;
-    let (means, unit) = amounts([of_base.moments.mean, of_arm.moments.mean], key.metric.unit, false);
+    let means = means(key, &of_base, &of_arm);
     let biased = match of_base.biased || of_arm.biased {
         true => "; a printed deviation is biased upwards, so that this interval is too wide",
         false => "",
     };
     let of = if of_base.samples && of_arm.samples { "samples" } else { "printed figures" };
     let text = format!(
-        "{what}: within these two runs the means are {} and {}{unit}: {} (Welch 95 % {} over {of}, t = {:.1}, df = {:.1}), \
+        "{what}: within these two runs the means are {means}: {} (Welch 95 % {} over {of}, t = {:.1}, df = {:.1}), \
          which takes samples for independent, as they hardly are{biased}",
-        means[0],
-        means[1],
         signed(ratio),
         told.range,
         found.t,
@@ -130,6 +127,14 @@ impl Spread {
         let carried = rest.is_some_and(|(_, rest)| rest < CARRIED * sd);
         Some(Spread { moments, carried, biased: one.biased, samples: false })
     }
+}
+
+/// `255 and 173 us`: three digits, which is what most tools print.
+fn means(key: &Key, base: &Spread, arm: &Spread) -> String {
+    let of = [base.moments.mean, arm.moments.mean];
+    let scale = Scale::of(of[0].max(of[1]), key.metric.unit);
+    let [base, arm] = of.map(|mean| significant(mean / scale.factor, 3));
+    format!("{base} and {arm} {}", scale.symbol).trim_end().to_owned()
 }
 
 struct Told {

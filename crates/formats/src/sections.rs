@@ -99,7 +99,7 @@ fn first_of(text: &str) -> (Option<&'static dyn Format>, bool) {
         };
         let Some(format) = FORMATS.iter().copied().find(|format| format.name() == tool) else { break };
         // Something without an opening line may stand ahead of it.
-        let ahead = text.get(..before).and_then(crate::sniffed);
+        let ahead = text.get(..before).filter(|text| !text.trim().is_empty()).and_then(crate::sniffed);
         return (Some(ahead.unwrap_or(format)), true);
     }
     (crate::sniffed(text), false)

@@ -83,7 +83,13 @@ fn wide(input: &mut dyn BufRead, unit: fn([u8; 2]) -> u16, into: &mut Vec<u8>) -
 
 /// Whether every `=` stands where quoted-printable would put it, and often enough to be no chance.
 fn is_quoted_printable(head: &[u8]) -> bool {
-    if head.windows(16).any(|window| window.eq_ignore_ascii_case(b"quoted-printable")) {
+    if !head.contains(&b'=') {
+        return false;
+    }
+    const NAME: &[u8] = b"quoted-printable";
+    let mut starts = head.iter().enumerate().filter(|(_, byte)| matches!(byte, b'q' | b'Q'));
+    if starts.any(|(at, _)| head.get(at..at + NAME.len()).is_some_and(|name| name.eq_ignore_ascii_case(NAME)))
+    {
         return true;
     }
     let (mut escapes, mut breaks) = (0_usize, 0_usize);

@@ -12,6 +12,7 @@ use split::Splitter;
 use crate::clean::Lines;
 use crate::{Format, ParseError, RunSink};
 
+mod flat;
 pub mod json;
 pub mod model;
 mod read_json;

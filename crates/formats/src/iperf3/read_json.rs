@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::flat::{Figures, FlatInterval};
 use super::model::{Connection, Cpu, Direction, End, Interval, Role, Row, Side, Start, Test};
 use super::read_text;
 use super::reading::Reading;
@@ -43,6 +44,10 @@ impl Pieces for Collector {
     fn interval(&mut self, text: &str) {
         if self.current.is_none() {
             self.ahead.push(text.to_owned());
+            return;
+        }
+        if let (false, Some(current), Some(data)) = (self.keep, &mut self.current, FlatInterval::read(text)) {
+            take_flat(current, &data);
             return;
         }
         let Some(data) = self.value(text, false) else {
@@ -149,6 +154,16 @@ fn take(reading: &mut Reading, data: &Value, keep: bool) {
     reading.test.start.bidir |= both_ways(data);
     let interval = interval(&reading.test.start, data);
     add(reading, interval, keep);
+}
+
+/// The same of an interval that is no tree.
+fn take_flat(reading: &mut Reading, data: &FlatInterval<'_>) {
+    reading.test.start.bidir |= data.sums.iter().any(|(key, _)| key.ends_with("_bidir_reverse"));
+    let start = &reading.test.start;
+    let sum = |key: &str| data.sums.iter().find(|(name, _)| *name == key).map(|(_, sum)| placed(start, sum));
+    let sums = [sum("sum"), sum("sum_bidir_reverse")].into_iter().flatten().collect();
+    let interval = Interval { streams: data.streams.iter().map(|row| placed(start, row)).collect(), sums };
+    reading.interval(&interval);
 }
 
 /// Whether `text` begins like iperf3's JSON.
@@ -310,8 +325,8 @@ fn text(value: &Value, key: &str) -> Option<String> {
     value.get(key).and_then(Value::as_str).map(|text| text.trim().to_owned())
 }
 
-fn num(value: &Value, key: &str) -> Option<f64> {
-    value.get(key).and_then(Value::as_f64)
+fn num(figures: &impl Figures, key: &str) -> Option<f64> {
+    figures.number(key)
 }
 
 fn whole(value: &Value, key: &str) -> Option<u64> {
@@ -361,9 +376,9 @@ fn start(data: &Value) -> Start {
 }
 
 /// Whose figures and which way, from the flag `sender`: whether the side that tells sends.
-fn place(start: &Start, data: &Value) -> (Side, Direction) {
+fn place(start: &Start, data: &impl Figures) -> (Side, Direction) {
     let client = start.role == Role::Client;
-    let sends = match data.get("sender").and_then(Value::as_bool) {
+    let sends = match data.switch("sender") {
         Some(sends) => sends,
         None => client != start.reverse,
     };
@@ -372,7 +387,7 @@ fn place(start: &Start, data: &Value) -> (Side, Direction) {
 }
 
 /// The figures of a row, without its place.
-fn row(data: &Value) -> Row {
+fn row(data: &impl Figures) -> Row {
     let us = |key: &str| num(data, key).map(|us| us * 1e-6);
     Row {
         stream: num(data, "socket").map(|socket| socket as i64),
@@ -394,16 +409,19 @@ fn row(data: &Value) -> Row {
         packets: num(data, "packets"),
         lost_ratio: num(data, "lost_percent").map(|percent| percent / 100.0),
         out_of_order: num(data, "out_of_order"),
-        omitted: data.get("omitted").and_then(Value::as_bool).unwrap_or(false),
+        omitted: data.switch("omitted").unwrap_or(false),
         ..Row::default()
     }
 }
 
+/// The figures of a row, with its place.
+fn placed(start: &Start, data: &impl Figures) -> Row {
+    let (side, direction) = place(start, data);
+    Row { side, direction, ..row(data) }
+}
+
 fn interval(start: &Start, data: &Value) -> Interval {
-    let placed = |data: &Value| {
-        let (side, direction) = place(start, data);
-        Row { side, direction, ..row(data) }
-    };
+    let placed = |data: &Value| placed(start, data);
     let sums = ["sum", "sum_bidir_reverse"].iter().filter_map(|key| data.get(*key)).map(placed);
     Interval { streams: list(data.get("streams")).map(placed).collect(), sums: sums.collect() }
 }

@@ -57,8 +57,22 @@ impl Splitter {
                 return;
             }
         }
-        for (at, c) in line.char_indices() {
-            self.character(c, begins && at == 0, pieces);
+        let mut rest = line;
+        while let Some(c) = rest.chars().next() {
+            let run = self.run(rest.as_bytes());
+            let (taken, after) = rest.split_at(run);
+            if run > 0 {
+                if self.in_string || self.kept() {
+                    self.text.push_str(taken);
+                }
+                if !self.in_string && !taken.trim_ascii().is_empty() {
+                    self.fresh = None;
+                }
+                rest = after;
+            } else {
+                self.character(c, begins && rest.len() == line.len(), pieces);
+                rest = rest.get(c.len_utf8()..).unwrap_or_default();
+            }
         }
         if whole && !self.open.is_empty() && self.kept() {
             self.text.push('\n');
@@ -73,6 +87,17 @@ impl Splitter {
         if !self.open.is_empty() {
             self.cut(pieces);
         }
+    }
+
+    /// So many bytes mean nothing but themselves: up to what opens, closes or escapes something.
+    fn run(&self, rest: &[u8]) -> usize {
+        let end = match (self.in_string, self.open.is_empty()) {
+            (true, _) if self.escaped => Some(0),
+            (true, _) => rest.iter().position(|byte| matches!(byte, b'"' | b'\\')),
+            (false, true) => Some(0),
+            (false, false) => rest.iter().position(|byte| matches!(byte, b'"' | b'{' | b'}' | b'[' | b']')),
+        };
+        end.unwrap_or(rest.len())
     }
 
     fn reset(&mut self) {

@@ -50,6 +50,12 @@ pub trait Format: Sync {
     /// its own text only.
     fn sniff(&self, head: &[u8]) -> bool;
 
+    /// Whether the tool's output begins at this line, or has begun by it, in a log of several tools: a line that no
+    /// other tool prints. Asked of every line that does not begin with a blank, so it must be cheap.
+    fn opens(&self, _line: &str) -> bool {
+        false
+    }
+
     /// Reads a file: every run in it goes to `out`, in file order. What can't be read becomes a caveat of the
     /// run. The caller fills in [`Run::source`].
     fn parse(&self, input: &mut dyn BufRead, out: &mut dyn RunSink) -> Result<(), ParseError>;

@@ -27,6 +27,9 @@ pub enum Unread {
 /// The longest piece of a file's first line that is quoted.
 const QUOTED: usize = 80;
 
+/// Bytes after an opening in which its tool must be recognised.
+const CONFIRMING: usize = 1 << 12;
+
 /// Reads a log of any known tools, every run in file order. What gave no run is returned, in file order too.
 pub fn read(input: &mut dyn BufRead, out: &mut dyn RunSink) -> Vec<Unread> {
     let mut head = Vec::new();
@@ -98,6 +101,12 @@ fn first_of(text: &str) -> (Option<&'static dyn Format>, bool) {
             continue;
         };
         let Some(format) = FORMATS.iter().copied().find(|format| format.name() == tool) else { break };
+        // A word that begins a tool's output may be anybody's key: the tool must be in what follows.
+        let near = text.get(before..).map(|rest| rest.as_bytes()).unwrap_or_default();
+        if known(line.trim_end()).is_none() && !format.sniff(near.get(..CONFIRMING).unwrap_or(near)) {
+            before += line.len();
+            continue;
+        }
         // Something without an opening line may stand ahead of it.
         let ahead = text.get(..before).filter(|text| !text.trim().is_empty()).and_then(crate::sniffed);
         return (Some(ahead.unwrap_or(format)), true);
@@ -105,10 +114,22 @@ fn first_of(text: &str) -> (Option<&'static dyn Format>, bool) {
     (crate::sniffed(text), false)
 }
 
+/// The longest line that is asked for an opening: documents come in one line.
+const LONGEST_OPENING: usize = 1000;
+
 /// The tool that prints this line, as the first of its output and nowhere else.
 fn opening(line: &str) -> Option<&'static str> {
-    // All but a few lines of a log end here.
     let line = line.trim_end();
+    known(line).or_else(|| {
+        let asked = line.len() <= LONGEST_OPENING && !line.starts_with([' ', '\t', '{', '}', '"', '[']);
+        let format = FORMATS.iter().filter(|_| asked && !line.is_empty()).find(|format| format.opens(line));
+        Some(format?.name())
+    })
+}
+
+/// Openings that are told by their first words.
+fn known(line: &str) -> Option<&'static str> {
+    // All but a few lines of a log end here.
     let first = *line.as_bytes().first()?;
     if !matches!(first, b'#' | b'\t' | b' ' | b'A' | b'C' | b'I' | b'M' | b'P' | b'S' | b's' | b'-') {
         return None;
@@ -221,7 +242,20 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_opening_line_is_not_lost_silently() {
-        check(&format!("{PING}$ ipmitool sdr\n{SENSORS}"), &["ping"], &["output of ipmitool as well"]);
+    fn tools_without_a_title() {
+        let qperf = "tcp_bw:\n    bw  =  3.4 GB/sec\n";
+        let chip = "coretemp-isa-0000\nAdapter: ISA adapter\nCore 0:        +45.0°C  (high = +80.0°C)\n\n";
+        let event = "   1 | 10/19/2020 | 14:50:29 | Fan FAN1 | Lower Critical going low | Asserted\n";
+        let fio = "job: (g=0): rw=read, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=null, iodepth=1\n\
+                   fio-3.33\nStarting 1 process\n\njob: (groupid=0, jobs=1): err= 0: pid=7: Tue Jan  2 03:04:05 2024\n  \
+                   read: IOPS=1000, BW=4000KiB/s (4096kB/s)(3.91MiB/1000msec)\n";
+        check(&format!("{PING}$ ipmitool sdr\n{SENSORS}"), &["ping", "ipmitool"], &[]);
+        check(&format!("{chip}$ ipmitool sdr\n{SENSORS}"), &["hwmon", "ipmitool"], &[]);
+        check(&format!("{SENSORS}$ sensors\n{chip}{PING}"), &["ipmitool", "hwmon", "ping"], &[]);
+        check(
+            &format!("{}{fio}{qperf}{IPERF}", event.trim_start()),
+            &["ipmitool", "fio", "qperf", "iperf3"],
+            &[],
+        );
     }
 }

@@ -145,5 +145,16 @@ fn container(line: &str) -> Option<(&str, &str)> {
     let name = name.trim_end();
     let number = name.rsplit(['-', '_']).next()?;
     let numbered = number.len() < name.len() && !number.is_empty() && digits(number, 1, 6) == Some("");
-    (numbered && !name.contains(char::is_whitespace)).then_some((name, text))
+    (numbered && !name.contains(char::is_whitespace) && !is_row(text)).then_some((name, text))
+}
+
+/// Whether what follows a name and a bar are the further cells of a sensor's row: `3600 RPM | ok`, `41h | ok | 29.1`.
+fn is_row(text: &str) -> bool {
+    let Some((cell, rest)) = text.split_once('|') else { return false };
+    let cell = cell.trim();
+    let words = ["na", "no reading", "disabled", "not readable"];
+    let valued = cell.starts_with(|c: char| c.is_ascii_digit() || c == '-');
+    // A number and a date are a row of an event log, of which this container printed all.
+    let dated = rest.trim_start().split_once('/').is_some_and(|(day, _)| digits(day, 1, 2) == Some(""));
+    (valued && !dated) || words.contains(&cell.to_ascii_lowercase().as_str())
 }

@@ -107,6 +107,10 @@ fn stamps_of_tools_stay() {
     check("[03:04:05]\na : 1\n[03:04:06]\na : 2\n");
     check("sockperf: a\nsockperf: b\nsockperf: c\n");
     check("FAN 1 | 1200 RPM | ok\nFAN 1 | 1200 RPM | ok\nFAN 1 | 1200 RPM | ok\n");
+    check("FAN_1 | 1200 RPM | ok\nFAN_1 | 1210 RPM | ok\nFAN_1 | no reading | ns\n");
+    check(
+        "FAN_1 | 41h | ok | 29.1 | 1200 RPM\nFAN_1 | 41h | ok | 29.1 | 1200 RPM\nFAN_1 | 41h | ns | 29.1 | No Reading\n",
+    );
     check("20240102030405,a\n20240102030406,b\n");
     // One dated line among others is the tool's.
     check("Jan  2 03:04:05 a\nb\nc\n");

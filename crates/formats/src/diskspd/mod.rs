@@ -30,6 +30,10 @@ impl Format for DiskSpd {
         xml::is_diskspd(&head) || head.lines().any(text::is_diskspd)
     }
 
+    fn opens(&self, line: &str) -> bool {
+        line.starts_with("Command Line: ") && line.contains("diskspd")
+    }
+
     fn parse(&self, input: &mut dyn BufRead, out: &mut dyn RunSink) -> Result<(), ParseError> {
         let mut lines = Lines::new(input);
         let mut log = String::new();

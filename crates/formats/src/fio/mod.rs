@@ -39,6 +39,10 @@ impl Format for Fio {
         documents::is_fio(&head) || head.lines().any(read_text::is_fio)
     }
 
+    fn opens(&self, line: &str) -> bool {
+        text_line::start(line).is_some()
+    }
+
     fn parse(&self, input: &mut dyn BufRead, out: &mut dyn RunSink) -> Result<(), ParseError> {
         let log = whole_text(input)?;
         let jobs = if documents::is_fio(&log) { read_json::read(&log) } else { Vec::new() };

@@ -38,6 +38,10 @@ impl Format for FreeIpmi {
         false
     }
 
+    fn opens(&self, line: &str) -> bool {
+        line.strip_prefix("ID ").is_some_and(|rest| rest.trim_start().starts_with("| Name "))
+    }
+
     fn parse(&self, input: &mut dyn BufRead, out: &mut dyn RunSink) -> Result<(), ParseError> {
         parse(input, out)
     }

@@ -40,6 +40,10 @@ impl Format for Himeno {
         false
     }
 
+    fn opens(&self, line: &str) -> bool {
+        parse::opens(line)
+    }
+
     fn parse(&self, input: &mut dyn BufRead, out: &mut dyn RunSink) -> Result<(), ParseError> {
         parse::parse(input, out)
     }

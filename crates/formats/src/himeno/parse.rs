@@ -23,6 +23,11 @@ pub fn is_himeno(text: &str) -> bool {
     }
 }
 
+/// Whether the benchmark's output has begun by this line.
+pub fn opens(text: &str) -> bool {
+    matches!(mark(text), Some(Mark::Arrays(_) | Mark::Whole | Mark::Rehearsal))
+}
+
 /// Reads every run of a log.
 pub fn parse(input: &mut dyn BufRead, out: &mut dyn RunSink) -> Result<(), ParseError> {
     let mut lines = Lines::new(input);

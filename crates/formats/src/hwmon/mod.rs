@@ -41,6 +41,10 @@ impl Format for Hwmon {
         false
     }
 
+    fn opens(&self, line: &str) -> bool {
+        is_chip(line)
+    }
+
     fn parse(&self, input: &mut dyn BufRead, out: &mut dyn RunSink) -> Result<(), ParseError> {
         parse(input, out)
     }

@@ -41,6 +41,13 @@ impl Format for Hyperfine {
         false
     }
 
+    fn opens(&self, line: &str) -> bool {
+        line.strip_prefix("Benchmark ").is_some_and(|rest| {
+            let number = rest.trim_start_matches('#').split_once(": ").map_or("", |(number, _)| number);
+            !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())
+        })
+    }
+
     fn parse(&self, input: &mut dyn BufRead, out: &mut dyn RunSink) -> Result<(), ParseError> {
         let mut lines = Lines::new(input);
         let mut commands = Commands { out, any: false };

@@ -46,6 +46,10 @@ impl Format for Ipmitool {
         readings > 1 && others == 0
     }
 
+    fn opens(&self, line: &str) -> bool {
+        line.contains(" | ") && is_own(line, false)
+    }
+
     fn parse(&self, input: &mut dyn BufRead, out: &mut dyn RunSink) -> Result<(), ParseError> {
         parse::parse(input, out)
     }

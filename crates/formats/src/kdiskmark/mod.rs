@@ -23,6 +23,10 @@ impl Format for KDiskMark {
         read::whose(&String::from_utf8_lossy(head)) == Some(read::Tool::K)
     }
 
+    fn opens(&self, line: &str) -> bool {
+        line.starts_with("KDiskMark ")
+    }
+
     fn parse(&self, input: &mut dyn BufRead, out: &mut dyn RunSink) -> Result<(), ParseError> {
         read::parse(input, read::Tool::K, out)
     }

@@ -36,6 +36,10 @@ impl Format for Qperf {
         false
     }
 
+    fn opens(&self, line: &str) -> bool {
+        parse::title(line).is_some_and(|(test, rest)| test != "conf" && rest.is_empty())
+    }
+
     fn parse(&self, input: &mut dyn BufRead, out: &mut dyn RunSink) -> Result<(), ParseError> {
         parse::parse(input, out)
     }

@@ -250,6 +250,9 @@ mod tests {
                    fio-3.33\nStarting 1 process\n\njob: (groupid=0, jobs=1): err= 0: pid=7: Tue Jan  2 03:04:05 2024\n  \
                    read: IOPS=1000, BW=4000KiB/s (4096kB/s)(3.91MiB/1000msec)\n";
         check(&format!("{PING}$ ipmitool sdr\n{SENSORS}"), &["ping", "ipmitool"], &[]);
+        let sel = "ID | Date        | Time     | Name | Type | Event\n\
+                   1  | Oct-19-2020 | 14:50:29 | FAN1 | Fan  | Lower Critical - going low\n";
+        check(&format!("{SENSORS}$ ipmi-sel\n{sel}{PING}"), &["ipmitool", "freeipmi", "ping"], &[]);
         check(&format!("{chip}$ ipmitool sdr\n{SENSORS}"), &["hwmon", "ipmitool"], &[]);
         check(&format!("{SENSORS}$ sensors\n{chip}{PING}"), &["ipmitool", "hwmon", "ping"], &[]);
         check(

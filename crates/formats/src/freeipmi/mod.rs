@@ -39,7 +39,8 @@ impl Format for FreeIpmi {
     }
 
     fn opens(&self, line: &str) -> bool {
-        line.strip_prefix("ID ").is_some_and(|rest| rest.trim_start().starts_with("| Name "))
+        let columns = line.strip_prefix("ID ").map(str::trim_start);
+        columns.is_some_and(|columns| columns.starts_with("| Name ") || columns.starts_with("| Date "))
     }
 
     fn parse(&self, input: &mut dyn BufRead, out: &mut dyn RunSink) -> Result<(), ParseError> {

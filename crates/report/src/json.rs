@@ -10,6 +10,7 @@ use std::path::Path;
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::{Map, Value, json};
 use tenbin_core::analysis::{Analysis, ArmCeiling, Comparison, Level};
+use tenbin_core::compare::{Answer, Row};
 use tenbin_core::env::FactValue;
 use tenbin_core::experiment::{Experiment, Slot};
 use tenbin_core::run::Run;
@@ -121,6 +122,30 @@ fn ceiling(bound: &ArmCeiling) -> Value {
         "steps": bound.ceiling.steps,
         "all_read": bound.ceiling.all_read,
     })
+}
+
+/// What `compare` found, each side against the first.
+pub fn answers(answers: &[Answer]) -> Value {
+    let all = |of: fn(&Answer) -> Vec<Value>| answers.iter().flat_map(of).collect::<Vec<_>>();
+    json!({
+        "schema": "tenbin.report/1",
+        "comparisons": all(|answer| answer.rows.iter().map(compared).collect()),
+        "curves": all(|answer| answer.overall.iter().map(|one| json!(one)).collect()),
+        "common": all(|answer| answer.common.iter().map(|one| json!(one)).collect()),
+        "inversions": all(|answer| answer.inversions.iter().map(|one| json!(one)).collect()),
+        "diagnostics": all(|answer| answer.diagnostics.iter().map(|one| json!(one)).collect()),
+        "refused": all(|answer| answer.refused.iter().map(|one| json!(one)).collect()),
+        "caveats": all(|answer| answer.caveats.iter().map(|one| json!(one)).collect()),
+    })
+}
+
+fn compared(row: &Row) -> Value {
+    let mut entry = comparison(&row.comparison);
+    entry["design"] = json!(row.design);
+    entry["base_level"] = json!(row.base_level);
+    entry["arm_level"] = json!(row.arm_level);
+    entry["within"] = json!(row.within);
+    entry
 }
 
 /// Runs as the document that `show` and `import` print.

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 use tenbin_core::analysis::Analysis;
+use tenbin_core::compare::{Answer, Row};
 use tenbin_core::experiment::Experiment;
 use tenbin_core::metric::Metric;
 use tenbin_core::quantity;
@@ -434,6 +435,54 @@ fn right(text: impl AsRef<str>) -> Cell {
 /// Foreign text without what moves a terminal's cursor.
 fn clean(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// What `compare` found, each side against the first: the figures, then what is to be said about them.
+pub fn answers(answers: &[Answer], width: usize) -> String {
+    let mut out = String::new();
+    for answer in answers {
+        if let Some(first) = answer.rows.first() {
+            let (base, arm) = (&first.comparison.base, &first.comparison.arm);
+            let mut table = table(&["", base, arm, "ratio", "95 % interval", "runs"], width);
+            for row in &answer.rows {
+                table.add_row(compared(row, &answer.rows));
+            }
+            let _ = writeln!(out, "{table}");
+        }
+        for sentence in answer.sentences() {
+            paragraph(&mut out, "  ", &sentence, width);
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// A row of the table; only params that tell it from the other rows are shown.
+fn compared(row: &Row, all: &[Row]) -> Vec<Cell> {
+    let (comparison, result) = (&row.comparison, &row.comparison.result);
+    let number = |value: f64| match value.is_finite() {
+        true => right(quantity::human(value, comparison.unit, 3)),
+        false => right("-"),
+    };
+    let ratio = |value: f64| quantity::significant(value, 3);
+    let interval = match (result.lo, result.hi) {
+        (Some(lo), Some(hi)) => format!("{} to {}", ratio(lo), ratio(hi)),
+        _ => "none".to_owned(),
+    };
+    let varies = |name: &String| {
+        all.iter().any(|other| other.comparison.params.get(name) != comparison.params.get(name))
+    };
+    let own = comparison.params.iter().filter(|(name, _)| varies(name));
+    let params = words::params(&own.map(|(name, value)| (name.clone(), value.clone())).collect());
+    let name = comparison.metric.replace('_', " ");
+    vec![
+        left(&if params.is_empty() { name } else { format!("{name} ({params})") }),
+        number(row.base_level.median),
+        number(row.arm_level.median),
+        right(if result.ratio.is_finite() { ratio(result.ratio) } else { "-".to_owned() }),
+        right(interval),
+        right(format!("{}, {}", row.base_level.n, row.arm_level.n)),
+    ]
 }
 
 /// `text` wrapped at blanks, the first line behind `mark`, the others indented as far.

@@ -42,6 +42,8 @@ pub enum Verb {
     Show(ShowArgs),
     /// Write the report of a stored experiment again
     Report(ReportArgs),
+    /// Compare logs or stored runs: each against the first
+    Compare(CompareArgs),
     /// Print an experiment or a run in another form: a tool's own table, CSV, JSON, OpenMetrics, JUnit
     Export(ExportArgs),
     /// Read logs of other tools, and stores of other machines
@@ -145,6 +147,49 @@ pub struct ShowArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// Arguments of `compare`.
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// What is compared, the base first: a log, run:N or run:N,M, arm:NAME of imported logs, EXPERIMENT:ARM
+    #[arg(required = true, num_args = 2.., value_name = "SIDE")]
+    pub sides: Vec<String>,
+    /// Differences below this share do not matter
+    #[arg(long, default_value = "2%", value_name = "SHARE")]
+    pub margin: String,
+    /// How claims over the points of a curve are kept from being wrong by their number
+    #[arg(long, value_enum, default_value_t = CorrectionArg::MaxT)]
+    pub correction: CorrectionArg,
+    /// End with exit code 1 if a side is slower than the base (slower), or if it is not decided (unclear)
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "GATE")]
+    pub fail_if: Vec<Gate>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// The store [default: $XDG_DATA_HOME/tenbin/tenbin.db]
+    #[arg(long, value_name = "FILE")]
+    pub store: Option<PathBuf>,
+}
+
+/// What trips `compare --fail-if`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Gate {
+    /// Worse by more than the margin.
+    Slower,
+    /// Anything that is not decided.
+    Unclear,
+}
+
+/// How `compare` corrects over a curve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum CorrectionArg {
+    /// The largest statistic under sign flips.
+    MaxT,
+    /// Holm's steps.
+    Holm,
+    /// Benjamini and Hochberg's false discovery rate.
+    Bh,
 }
 
 /// Arguments of `export`.

@@ -7,6 +7,8 @@ use std::process::ExitCode;
 pub enum Exit {
     /// Everything asked for is there.
     Done = 0,
+    /// A gate that was asked for tripped.
+    Tripped = 1,
     /// Usage or plan error.
     Usage = 2,
     /// Some of it failed; the rest is there.

@@ -2,6 +2,7 @@
 
 mod ab;
 mod agent;
+mod compare;
 mod completions;
 mod demo;
 mod experiment;
@@ -32,6 +33,7 @@ pub fn dispatch(verb: Verb) -> Outcome {
         Verb::List(args) => list::list(&args),
         Verb::Show(args) => show::show(&args),
         Verb::Report(args) => report::report(&args),
+        Verb::Compare(args) => compare::compare(&args),
         Verb::Export(args) => export::export(&args),
         Verb::Import(args) => import::import(&args),
         Verb::Agent => agent::agent(),

@@ -3,6 +3,7 @@
 
 mod bench;
 mod bench_import;
+mod fuzz;
 mod licences;
 mod peers;
 mod shell;
@@ -36,6 +37,8 @@ enum Chore {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         command: Vec<String>,
     },
+    /// Fuzz every reader of foreign data for a while, from the test data
+    Fuzz(fuzz::Args),
     /// Check the invariants that the compiler can't: who may use what
     Tidy,
     /// Check every dependency's licence
@@ -48,6 +51,7 @@ fn main() -> ExitCode {
         Chore::Bench(args) => return bench::bench(&args),
         Chore::Simulate(args) => simulate::simulate(&args),
         Chore::Measure { command } => bench_import::measure(&command),
+        Chore::Fuzz(args) => fuzz::fuzz(&args),
         Chore::Tidy => tidy::tidy(),
         Chore::Licences => licences::licences(),
     };

@@ -165,7 +165,9 @@ fn total(text: &str, is_loss: bool, whole: bool) -> Option<Total> {
 /// `0.047 - 0.053`, nothing else.
 fn times(text: &str, whole: bool) -> Option<Vec<Option<f64>>> {
     let words: Vec<&str> = text.split_whitespace().collect();
-    let other = words.iter().find(|word| word.starts_with("0.")).copied().unwrap_or_default();
+    // What may have been cut is no example.
+    let examples = words.get(..words.len().saturating_sub(usize::from(!whole))).unwrap_or_default();
+    let other = examples.iter().find(|word| word.starts_with("0.")).copied().unwrap_or_default();
     let mut times = Vec::with_capacity(words.len());
     for (at, word) in words.iter().enumerate() {
         let last = at + 1 == words.len();

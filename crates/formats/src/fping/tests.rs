@@ -187,6 +187,8 @@ fn ends_that_were_cut() {
         "5 sent 1; 5 got 1; 5 loss 0; 5 rtt  1230/1230/-; summary-only",
     );
     check("192.0.2.5 : xmt/rcv/%loss = 1/1", "");
+    check("192.0.2.5 : 0.12", "");
+    check("192.0.2.5 : 0.12 0.13", "5 sent 2; 5 got 2; 5 loss 0; 5 rtt 120 130 -/-/-");
     check("192.0.2.5 : 0.123 - 0.1", "5 sent 2; 5 got 1; 5 loss 0.5; 5 rtt 123 -/-/-");
     check("192.0.2.5 : [0], 64 bytes, 0.123 m", "");
 }

@@ -58,9 +58,10 @@ pub(super) fn row(
     let squeezed = start - file_end < 8;
     let placed = || {
         let by_header = || near(&places, &header_layout(header?)?);
+        // The only number of a row that was cut in it may end where the other layout has a column.
         exact(&places, &NEW)
-            .or_else(|| exact(&places, &OLD))
             .map(|columns| (columns, true))
+            .or_else(|| exact(&places, &OLD).map(|columns| (columns, whole || cells.len() > 1)))
             .or_else(|| by_header().map(|columns| (columns, whole)))
     };
     let found = if squeezed { None } else { placed() };

@@ -28,7 +28,7 @@ impl Format for Osu {
         String::from_utf8_lossy(head).lines().map(mpi::unlabelled).any(|line| {
             title::read(line).is_some()
                 || columns::header(line).is_some_and(|columns| columns.is_table())
-                || parse::startup(line).is_some()
+                || parse::startup(line, true).is_some()
         })
     }
 

@@ -89,7 +89,7 @@ impl Reader<'_> {
             self.row(&header.after, whole);
         } else if let Some(columns) = columns::windows(text).filter(|_| self.table.title.is_some()) {
             self.announce(columns);
-        } else if let Some(startup) = startup(text) {
+        } else if let Some(startup) = startup(text, whole) {
             self.startup(&startup);
         } else if text.starts_with('#') || self.table.columns.is_empty() && text.starts_with("[ pairs:") {
             self.comment(text.trim_start_matches('#').trim());
@@ -168,13 +168,13 @@ impl Reader<'_> {
             self.end_table();
         }
         let sheet = self.table.sheet.get_or_insert_with(|| Sheet::new("osu"));
-        for (stat, seconds) in startup.stats {
+        for (stat, seconds) in &startup.stats {
             let params = params([
                 ("benchmark", "osu_init".into()),
                 ("ranks", startup.ranks.into()),
-                ("stat", stat.into()),
+                ("stat", (*stat).into()),
             ]);
-            sheet.printed(&DURATION, &params, seconds).headline = (stat == "avg").then_some(Reduce::Median);
+            sheet.printed(&DURATION, &params, *seconds).headline = (*stat == "avg").then_some(Reduce::Median);
         }
         sheet.run.benchmark = Some("osu_init".to_owned());
     }
@@ -336,11 +336,13 @@ fn tail<'a>((column, word): (&Column, &Option<&'a str>)) -> Option<(u8, &'a str)
 #[derive(Debug, PartialEq)]
 pub struct Startup {
     ranks: i64,
-    stats: [(&'static str, f64); 3],
+    stats: Vec<(&'static str, f64)>,
 }
 
 /// `nprocs: 2, min: 241 ms, max: 243 ms, avg: 242 ms`; older versions leave out the unit, which is the same.
-pub fn startup(line: &str) -> Option<Startup> {
+/// `whole`: the line's end was seen.
+pub fn startup(line: &str, whole: bool) -> Option<Startup> {
+    let line = line.trim_end();
     let mut parts = line.get(line.find("nprocs: ")?..)?.split(", ");
     let mut next = |key: &str| {
         let value = parts.next()?.strip_prefix(key)?.trim();
@@ -349,6 +351,10 @@ pub fn startup(line: &str) -> Option<Startup> {
     };
     let ranks = next("nprocs:")?.parse().ok()?;
     let mut stat = |name| Some((name, scaled(next(&format!("{name}:"))?, -3)?));
-    let stats = [stat("min")?, stat("max")?, stat("avg")?];
+    let mut stats = vec![stat("min")?, stat("max")?, stat("avg")?];
+    if !whole && !line.ends_with("ms") {
+        // Without a unit behind it nobody can tell whether further digits were lost.
+        stats.pop();
+    }
     Some(Startup { ranks, stats })
 }

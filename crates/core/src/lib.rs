@@ -11,6 +11,7 @@ pub mod env;
 pub mod experiment;
 pub mod job;
 pub mod launch;
+pub mod league;
 pub mod metric;
 pub mod plan;
 pub mod quantity;

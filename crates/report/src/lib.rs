@@ -16,6 +16,7 @@ pub mod figure;
 mod html;
 pub mod json;
 pub mod junit;
+pub mod league;
 mod markdown;
 mod method;
 pub mod openmetrics;

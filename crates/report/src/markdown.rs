@@ -226,6 +226,19 @@ fn appendix(out: &mut String, experiment: &Experiment, analysis: &Analysis, abou
     table(out, &["#:", "", "rule", "why"], rows);
 }
 
+/// A table with a title and notes.
+pub(crate) fn plain_table(title: &str, header: &[String], rows: &[Vec<String>], notes: &[String]) -> String {
+    let mut out = String::new();
+    heading(&mut out, 2, title);
+    let header: Vec<String> = header.iter().map(|name| md(name)).collect();
+    let header: Vec<&str> = header.iter().map(String::as_str).collect();
+    table(&mut out, &header, rows.iter().map(|row| row.iter().map(|cell| md(cell)).collect()));
+    for note in notes {
+        paragraph(&mut out, note);
+    }
+    out
+}
+
 fn heading(out: &mut String, level: usize, text: &str) {
     let _ = writeln!(out, "{} {}\n", "#".repeat(level), md(text));
 }

@@ -390,6 +390,34 @@ pub fn run(run: &Run, width: usize) -> String {
     out
 }
 
+/// A table with a title and notes; the first `words` columns hold words, the others numbers.
+pub(crate) fn plain_table(
+    title: &str,
+    header: &[String],
+    words: usize,
+    rows: &[Vec<String>],
+    notes: &[String],
+    width: usize,
+) -> String {
+    let mut out = String::new();
+    paragraph(&mut out, "", title, width);
+    let header: Vec<&str> = header.iter().map(String::as_str).collect();
+    let mut table = table(&header, width);
+    table.set_header(
+        header.iter().enumerate().map(|(at, name)| if at < words { left(name) } else { right(*name) }),
+    );
+    for row in rows {
+        table.add_row(
+            row.iter().enumerate().map(|(at, cell)| if at < words { left(cell) } else { right(cell) }),
+        );
+    }
+    push_table(&mut out, &table);
+    for note in notes {
+        paragraph(&mut out, "  ", note, width);
+    }
+    out
+}
+
 /// Columns two blanks apart under one thin line: nothing but the numbers asks for attention.
 fn table(header: &[&str], width: usize) -> Table {
     let mut table = Table::new();

@@ -44,6 +44,8 @@ pub enum Verb {
     Report(ReportArgs),
     /// Compare logs or stored runs: each against the first
     Compare(CompareArgs),
+    /// The table of one metric over all runs of the store, by what they have in common
+    Table(TableArgs),
     /// Print an experiment or a run in another form: a tool's own table, CSV, JSON, OpenMetrics, JUnit
     Export(ExportArgs),
     /// Read logs of other tools, and stores of other machines
@@ -190,6 +192,36 @@ pub enum CorrectionArg {
     Holm,
     /// Benjamini and Hochberg's false discovery rate.
     Bh,
+}
+
+/// Arguments of `table`.
+#[derive(Debug, Args)]
+pub struct TableArgs {
+    /// The metric: throughput, rtt, latency, bandwidth, flop_rate, ...
+    pub metric: String,
+    /// The columns: arm, tool, source, params such as size_bytes, facts such as cpu.model or those given to import
+    #[arg(long, value_delimiter = ',', default_value = "arm", value_name = "NAME,...")]
+    pub by: Vec<String>,
+    /// Only series with this parameter; repeatable
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub param: Vec<String>,
+    /// How it is written
+    #[arg(long, short = 'f', value_enum, default_value_t = TableForm::Text)]
+    pub format: TableForm,
+    /// The store [default: $XDG_DATA_HOME/tenbin/tenbin.db]
+    #[arg(long, value_name = "FILE")]
+    pub store: Option<PathBuf>,
+}
+
+/// How a table is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum TableForm {
+    /// For a terminal.
+    Text,
+    /// For a wiki.
+    Markdown,
+    /// A page of its own.
+    Html,
 }
 
 /// Arguments of `export`.

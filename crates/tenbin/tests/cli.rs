@@ -143,6 +143,33 @@ fn logs_and_stored_runs_are_compared() {
 }
 
 #[test]
+fn runs_of_all_times_make_a_table() {
+    let bench = Bench::new();
+    for (machine, rtt) in [("old", 0.9), ("new", 0.5), ("new", 0.7)] {
+        let text = format!("64 bytes from 192.0.2.1: icmp_seq=1 ttl=64 time={rtt} ms\n");
+        std::fs::write(bench.path("log"), text).unwrap();
+        let fact = format!("machine={machine}");
+        assert_eq!(bench.tenbin(&["import", "log", "--fact", &fact]).output().code, 0);
+    }
+    let table = |arguments: &[&str]| bench.tenbin(&[&["table", "rtt"], arguments].concat()).output();
+    let text = table(&["--by", "machine,arm"]);
+    assert_eq!(text.code, 0, "{}", text.err);
+    let rows: Vec<Vec<&str>> = text.out.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert!(rows.contains(&vec!["new", "-", "2", "600.0", "-", "500.0", "700.0"]), "{}", text.out);
+    assert!(text.out.contains("1 of 2 rows hold one run"), "{}", text.out);
+    assert!(table(&["--by", "machine", "-f", "markdown"]).out.contains("| new |"));
+    let html = table(&["--by", "machine", "-f", "html"]).out;
+    assert!(html.contains("<td>new</td>") && html.contains("<!DOCTYPE html>"));
+    let refuse = |arguments: &[&str], part: &str| {
+        let output = bench.tenbin(arguments).output();
+        assert_eq!(output.code, 2, "{}", output.err);
+        assert!(output.err.contains(part), "{}", output.err);
+    };
+    refuse(&["table", "iops"], "no run in the store has iops");
+    refuse(&["table", "rtt", "--param", "x"], "size_bytes=4096");
+}
+
+#[test]
 fn exports_of_an_experiment_and_of_a_run() {
     let bench = Bench::new();
     bench.plan("null.toml", NULL_PLAN);

@@ -37,7 +37,8 @@ struct Report<'a> {
     topics: Vec<Topic<'a>>,
 }
 
-fn style() -> String {
+/// The style sheet of every page.
+pub fn style() -> String {
     let light = format!("color-scheme:light;{}{LIGHT}", variables(Flavour::Light));
     let dark = format!("color-scheme:dark;{}{DARK}", variables(Flavour::Dark));
     format!(

@@ -16,6 +16,7 @@ mod report;
 mod resume;
 mod run;
 mod show;
+mod table;
 
 use crate::args::Verb;
 use crate::exit::Outcome;
@@ -35,6 +36,7 @@ pub fn dispatch(verb: Verb) -> Outcome {
         Verb::Report(args) => report::report(&args),
         Verb::Compare(args) => compare::compare(&args),
         Verb::Export(args) => export::export(&args),
+        Verb::Table(args) => table::table(&args),
         Verb::Import(args) => import::import(&args),
         Verb::Agent => agent::agent(),
         Verb::Completions { shell } => completions::completions(shell),

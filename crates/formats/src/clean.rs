@@ -1,8 +1,8 @@
 //! Logs as they are found, made into the lines that the tool wrote.
 //!
 //! Line by line: carriage returns, terminals' escape codes, non-breaking spaces, the marks of quoted mail and HTML
-//! entities are taken away ([`mend`]). By file: UTF-16 and quoted-printable are decoded ([`decode`]), and the stamps
-//! that journald, syslog, `ts` or a container's log put before every line are taken off ([`stamp`]). What is decided
+//! entities are taken away (`mend`). By file: UTF-16 and quoted-printable are decoded (`decode`), and the stamps
+//! that journald, syslog, `ts` or a container's log put before every line are taken off (`stamp`). What is decided
 //! by file is decided from what the first read gives, so readers should be given with a buffer of some kilobytes.
 //!
 //! A line that is clean already, which is nearly every line, is lent as it was read.

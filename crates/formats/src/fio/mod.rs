@@ -1,6 +1,6 @@
 //! fio 1.59 to 3: JSON and JSON+, the normal text, terse lines, and the mixtures of them that `--output-format` makes.
 //!
-//! Every job entry is a run ([`model`]). `read_json` reads documents wherever they stand (`documents` finds and mends
+//! Every job entry is a run (`model`). `read_json` reads documents wherever they stand (`documents` finds and mends
 //! them), `read_text` the text, `terse` the lines of `--minimal`; `settings` understands the options. `print` writes
 //! a run as fio 3 would. Bandwidth is a job's total over its time, latency the completion latency.
 

@@ -1,6 +1,6 @@
 //! The Intel MPI Benchmarks, from the days of Pallas to 2021: MPI-1, EXT, RMA, NBC, P2P and MT.
 //!
-//! Start at [`parse`]: it cuts a log into tables; `columns` reads rows, `table` makes a run of each table. The columns
+//! Start at `parse`: it cuts a log into tables; `columns` reads rows, `table` makes a run of each table. The columns
 //! are taken from the line above the rows, so every part of the suite is read by the same code. Times are microseconds
 //! of one iteration (half of it for PingPong); min, max and avg are over ranks, not over iterations. IMB-IO's tables
 //! are read as far as their columns are the same.

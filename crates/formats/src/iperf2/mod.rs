@@ -1,7 +1,7 @@
 //! iperf 2: text and CSV of 2.0 to 2.2, of clients and servers.
 //!
-//! [`row`] reads a line of figures, [`csv`] the same from `-y C`, [`reader`] finds out which test a line belongs to,
-//! [`group`] turns the rows of a test into series. Sizes are 1024-based, rates in bits 1000-based. An end line looks
+//! `row` reads a line of figures, `csv` the same from `-y C`, `reader` finds out which test a line belongs to,
+//! `group` turns the rows of a test into series. Sizes are 1024-based, rates in bits 1000-based. An end line looks
 //! like an interval that starts at 0: which it is shows only by what comes before and after it.
 
 use std::io::BufRead;

@@ -1,6 +1,6 @@
 //! netperf 2.1 to 2.7: the tables of its classic tests, and the output that the omni tests let people choose.
 //!
-//! [`reader`] goes through the lines, [`omni`] reads chosen outputs (`-k`, `-o`, `-O`), [`result`] holds what a test
+//! `reader` goes through the lines, `omni` reads chosen outputs (`-k`, `-o`, `-O`), `result` holds what a test
 //! gave and makes the run. Percentiles of request/response tests are of full round trips. Tables of `-P 0`, which have
 //! neither banner nor heading, are not recognised.
 

@@ -82,9 +82,7 @@ fn decoded(text: &str) -> String {
     while let Some(at) = rest.find('&') {
         let (before, from) = rest.split_at(at);
         out.push_str(before);
-        // The longest name here has four letters, the longest number seven digits.
-        let entity = from.get(1..).and_then(|name| name.split_once(';')).filter(|(name, _)| name.len() <= 8);
-        match entity.and_then(|(name, after)| Some((character(name)?, after))) {
+        match entity(from) {
             Some((c, after)) => {
                 out.push(c);
                 rest = after;
@@ -97,6 +95,14 @@ fn decoded(text: &str) -> String {
     }
     out.push_str(rest);
     out
+}
+
+/// The character that the entity at the start of `text` stands for, and what follows it.
+fn entity(text: &str) -> Option<(char, &str)> {
+    // The longest name here has six letters, the longest number seven digits and two marks: no need to look further,
+    // which would take a line of many such signs the square of its length.
+    let end = text.bytes().take(11).position(|byte| byte == b';')?;
+    Some((character(text.get(1..end)?)?, text.get(end + 1..)?))
 }
 
 fn character(name: &str) -> Option<char> {

@@ -24,27 +24,51 @@ pub fn head(text: &str) -> Option<(char, Vec<Cell>)> {
 
 /// The cells of a line; `None` where a quoted one goes on in the next.
 pub fn split(text: &str, delimiter: char) -> Option<Vec<Cell>> {
-    let mut cells = Vec::new();
-    let mut cell = Cell::default();
-    let mut inside = false;
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '"' if inside && chars.peek() == Some(&'"') => {
-                chars.next();
-                cell.text.push('"');
-            }
-            '"' if inside => inside = false,
-            '"' if cell.text.trim().is_empty() && !cell.quoted => {
-                cell.text.clear();
-                (inside, cell.quoted) = (true, true);
-            }
-            c if c == delimiter && !inside => cells.push(finish(std::mem::take(&mut cell))),
-            c => cell.text.push(c),
+    let mut row = Row::default();
+    row.push(text, delimiter).then(|| row.finish())
+}
+
+/// A row that may go on over several lines, within quotes. Each line is looked at once.
+#[derive(Debug, Default)]
+pub struct Row {
+    cells: Vec<Cell>,
+    cell: Cell,
+    inside: bool,
+}
+
+impl Row {
+    /// Takes the next line; whether the row ends with it.
+    pub fn push(&mut self, line: &str, delimiter: char) -> bool {
+        if self.inside {
+            self.cell.text.push('\n');
         }
+        let mut chars = line.chars().peekable();
+        while let Some(c) = chars.next() {
+            match c {
+                '"' if self.inside && chars.peek() == Some(&'"') => {
+                    chars.next();
+                    self.cell.text.push('"');
+                }
+                '"' if self.inside => self.inside = false,
+                '"' if self.cell.text.is_empty() && !self.cell.quoted => {
+                    (self.inside, self.cell.quoted) = (true, true);
+                }
+                c if c == delimiter && !self.inside => {
+                    self.cells.push(finish(std::mem::take(&mut self.cell)));
+                }
+                // Blanks before a cell are no part of it, before a quote neither.
+                c if c.is_whitespace() && self.cell.text.is_empty() && !self.cell.quoted => {}
+                c => self.cell.text.push(c),
+            }
+        }
+        !self.inside
     }
-    cells.push(finish(cell));
-    (!inside).then_some(cells)
+
+    /// The cells.
+    pub fn finish(mut self) -> Vec<Cell> {
+        self.cells.push(finish(self.cell));
+        self.cells
+    }
 }
 
 /// Blanks around a cell are no part of it, unless they are quoted.

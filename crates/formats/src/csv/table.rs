@@ -2,7 +2,7 @@
 
 use std::io::BufRead;
 
-use super::cells::{self, Cell};
+use super::cells::{self, Cell, Row};
 use super::own;
 use crate::ParseError;
 use crate::clean::Lines;
@@ -30,7 +30,7 @@ pub fn read(input: &mut dyn BufRead) -> Result<Vec<Table>, ParseError> {
     let mut lines = Lines::new(input);
     let mut tables: Vec<Table> = Vec::new();
     let mut delimiter = ',';
-    let mut pending = String::new();
+    let (mut pending, mut row) = (String::new(), Row::default());
     let mut length = 0;
     while let Some(line) = lines.next()? {
         let blank = line.text.trim().is_empty() || line.text.starts_with('#');
@@ -51,10 +51,11 @@ pub fn read(input: &mut dyn BufRead) -> Result<Vec<Table>, ParseError> {
             pending.clear();
             continue;
         };
-        let Some(row) = cells::split(&pending, delimiter) else {
+        if !row.push(line.text, delimiter) {
             pending.push('\n');
             continue;
-        };
+        }
+        let row = std::mem::take(&mut row).finish();
         let text = std::mem::take(&mut pending);
         if own::is_head(&row) {
             let next = Table { head: row, decimal_comma: table.decimal_comma, ..Table::default() };

@@ -1,5 +1,6 @@
 //! Finds qperf's blocks in a log.
 
+use std::collections::BTreeMap;
 use std::io::BufRead;
 
 use tenbin_core::caveat::{Caveat, CaveatKind};
@@ -87,7 +88,8 @@ pub fn parse(input: &mut dyn BufRead, out: &mut dyn RunSink) -> Result<(), Parse
 struct Found {
     runs: Vec<Run>,
     block: Option<Block>,
-    conf: Vec<(String, Fact)>,
+    /// The first of each: further blocks repeat them.
+    conf: BTreeMap<String, Fact>,
     said: Option<String>,
 }
 
@@ -130,7 +132,9 @@ impl Found {
         let Some(block) = self.block.take() else { return };
         let (test, failure) = (block.test.clone(), block.failure.clone());
         if test == "conf" {
-            self.conf.extend(block.facts());
+            for (key, fact) in block.facts() {
+                self.conf.entry(key).or_insert(fact);
+            }
             return;
         }
         if let Some(run) = block.run() {

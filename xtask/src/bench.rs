@@ -13,7 +13,7 @@ use crate::shell;
 /// Arguments of `cargo xtask bench`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Which bench: net, import
+    /// Which bench: net, import, compare
     name: String,
     /// Print a JSON line for every comparison
     #[arg(long)]
@@ -34,14 +34,13 @@ const MISSING: u8 = 3;
 
 /// Runs a bench and prints a line for every comparison.
 pub fn bench(args: &Args) -> ExitCode {
+    let program = args.peer.iter().find_map(|peer| peer.strip_prefix("tenbin="));
     let done = match args.name.as_str() {
         "net" => net(args),
-        "import" => {
-            let program = args.peer.iter().find_map(|peer| peer.strip_prefix("tenbin="));
-            crate::bench_import::import(program).map(|()| true)
-        }
+        "import" => crate::bench_import::import(program).map(|()| true),
+        "compare" => crate::bench_compare::compare(program).map(|()| true),
         other => {
-            eprintln!("xtask: no bench {other}; there are net and import");
+            eprintln!("xtask: no bench {other}; there are net, import and compare");
             return ExitCode::from(2);
         }
     };

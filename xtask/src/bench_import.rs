@@ -2,15 +2,11 @@
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::path::Path;
 
-use anyhow::{Context, Result, bail};
-use nix::sys::resource::{UsageWho, getrusage};
-use serde_json::{Value, json};
+use anyhow::Result;
 
-use crate::shell;
+use crate::measured::{Folder, measured, noise, told};
 
 /// Replies in the long log of ping: a gigabyte.
 const REPLIES: u64 = 10_000_000;
@@ -22,86 +18,21 @@ const LOGS: u64 = 10_000;
 /// Makes a log, or a folder of logs, at a path.
 type Maker = fn(&Path) -> Result<()>;
 
-/// A folder that is gone when dropped.
-struct Folder(PathBuf);
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // What can't be removed now is removed with the machine.
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
 /// Makes each log in turn, reads it into a store of its own and prints a line of JSON.
 pub fn import(program: Option<&str>) -> Result<()> {
-    let tenbin = match program {
-        Some(program) => program.to_owned(),
-        None => {
-            shell::run("cargo", &["build", "--release", "--quiet", "-p", "tenbin"])?;
-            shell::root().join("target/release/tenbin").display().to_string()
-        }
-    };
-    let folder = Folder(std::env::temp_dir().join(format!("tenbin-bench-{}", std::process::id())));
-    fs::create_dir_all(&folder.0).with_context(|| format!("cannot make {}", folder.0.display()))?;
+    let tenbin = crate::measured::program(program)?;
+    let folder = Folder::new("import")?;
     let cases: [(&str, Maker); 3] =
         [("ping-1-gb", long_ping), ("iperf3-json-day", iperf3_day), ("10000-logs", small_logs)];
     for (case, make) in cases {
-        let log = folder.0.join(case);
-        make(&log)?;
-        let store = folder.0.join(format!("{case}.db"));
-        let told = measured(&[&tenbin, "import", &text(&log), "--store", &text(&store)])?;
-        let line = json!({
-            "bench": "import", "case": case, "seconds": told["seconds"], "cpu_seconds": told["cpu_seconds"],
-            "rss_bytes": told["rss_bytes"],
-        });
-        println!("{line}");
-        if log.is_dir() { fs::remove_dir_all(&log) } else { fs::remove_file(&log) }?;
+        let log = folder.path(case);
+        make(Path::new(&log))?;
+        let store = folder.path(&format!("{case}.db"));
+        println!("{}", told("import", case, &measured(&[&tenbin, "import", &log, "--store", &store])?));
+        if Path::new(&log).is_dir() { fs::remove_dir_all(&log) } else { fs::remove_file(&log) }?;
         fs::remove_file(&store)?;
     }
     Ok(())
-}
-
-fn text(path: &Path) -> String {
-    path.display().to_string()
-}
-
-/// Seconds, CPU time and peak memory of a command. A process of its own waits for it: the system tells of all children together.
-fn measured(command: &[&str]) -> Result<Value> {
-    let output = Command::new(std::env::current_exe()?)
-        .arg("measure")
-        .args(command)
-        .stderr(Stdio::inherit())
-        .output()
-        .context("cannot start a process that measures")?;
-    let told: Value = serde_json::from_slice(&output.stdout).context("nothing was measured")?;
-    if told["code"] != 0 {
-        bail!("{} ended with {}", command.join(" "), told["code"]);
-    }
-    Ok(told)
-}
-
-/// Runs a command without its output and prints what it took.
-pub fn measure(command: &[String]) -> Result<()> {
-    let (program, arguments) = command.split_first().context("no command")?;
-    let begun = Instant::now();
-    let status = Command::new(program).args(arguments).stdout(Stdio::null()).status();
-    let status = status.with_context(|| format!("cannot start {program}"))?;
-    let seconds = begun.elapsed().as_secs_f64();
-    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
-    let cpu: f64 = [usage.user_time(), usage.system_time()]
-        .map(|time| time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6)
-        .iter()
-        .sum();
-    let rss = usage.max_rss() * 1024;
-    let told = json!({ "code": status.code(), "seconds": seconds, "cpu_seconds": cpu, "rss_bytes": rss });
-    println!("{told}");
-    Ok(())
-}
-
-/// A number that looks random, the same for every run.
-fn noise(i: u64) -> u64 {
-    let mixed = i.wrapping_add(0x9e37_79b9_7f4a_7c15).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    (mixed ^ mixed >> 31).wrapping_mul(0x94d0_49bb_1331_11eb) >> 33
 }
 
 fn replies(out: &mut impl Write, seed: u64, count: u64) -> Result<()> {

@@ -2,9 +2,11 @@
 //! the tools that people use today.
 
 mod bench;
+mod bench_compare;
 mod bench_import;
 mod fuzz;
 mod licences;
+mod measured;
 mod peers;
 mod shell;
 mod simulate;
@@ -50,7 +52,7 @@ fn main() -> ExitCode {
         Chore::Test(args) => test::test(&args),
         Chore::Bench(args) => return bench::bench(&args),
         Chore::Simulate(args) => simulate::simulate(&args),
-        Chore::Measure { command } => bench_import::measure(&command),
+        Chore::Measure { command } => measured::measure(&command),
         Chore::Fuzz(args) => fuzz::fuzz(&args),
         Chore::Tidy => tidy::tidy(),
         Chore::Licences => licences::licences(),

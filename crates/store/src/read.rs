@@ -176,6 +176,18 @@ impl Store {
         Ok(loaded)
     }
 
+    /// An experiment with its runs, but without what they measured: little memory, however long they were.
+    pub fn outline(&self, experiment: i64) -> Result<Experiment, StoreError> {
+        let what = format!("experiment {experiment}");
+        let doing = Doing { path: &self.path, doing: &format!("load {what}"), what: &what };
+        let tx = self.conn.unchecked_transaction().map_err(|e| doing.sql(&e))?;
+        let Head { experiment: mut loaded, plan_hash: _ } = head(&tx, doing, experiment)?;
+        for (run, _) in runs(&tx, doing, experiment)? {
+            loaded.records.push(row_of(&tx, doing, run)?.0);
+        }
+        Ok(loaded)
+    }
+
     /// One run of an experiment.
     pub fn load_run(&self, run: i64) -> Result<Record, StoreError> {
         let doing =
@@ -242,6 +254,19 @@ pub(crate) fn runs(
 pub(crate) fn record(conn: &Connection, doing: Doing<'_>, run: i64) -> Result<Record, StoreError> {
     let what = format!("run {run}");
     let doing = Doing { what: &what, ..doing };
+    let (mut record, json) = row_of(conn, doing, run)?;
+    record.run = json.map(|json| measured(conn, doing, run, &json)).transpose()?;
+    match (record.state, &record.run, record.ended_at) {
+        (State::Done, None, _) => Err(doing.corrupt("it is done without a measurement")),
+        (State::Done | State::Failed | State::Invalid, _, None) => Err(doing.corrupt("it ended at no time")),
+        _ => Ok(record),
+    }
+}
+
+/// The record of a run without its measurement, and what stands in its row of that.
+fn row_of(conn: &Connection, doing: Doing<'_>, run: i64) -> Result<(Record, Option<String>), StoreError> {
+    let what = format!("run {run}");
+    let doing = Doing { what: &what, ..doing };
     // A run whose slot is missing gives NULLs, which are no numbers.
     let found = conn
         .prepare_cached(
@@ -273,12 +298,7 @@ pub(crate) fn record(conn: &Connection, doing: Doing<'_>, run: i64) -> Result<Re
     record.state = known.into_iter().find(|known| state_word(*known) == state).ok_or_else(|| {
         doing.corrupt(format!("it is neither started nor ended but \"{}\"", state.escape_debug()))
     })?;
-    record.run = json.map(|json| measured(conn, doing, run, &json)).transpose()?;
-    match (record.state, &record.run, record.ended_at) {
-        (State::Done, None, _) => Err(doing.corrupt("it is done without a measurement")),
-        (State::Done | State::Failed | State::Invalid, _, None) => Err(doing.corrupt("it ended at no time")),
-        _ => Ok(record),
-    }
+    Ok((record, json))
 }
 
 /// What a run measured, beside what stands in its own row.

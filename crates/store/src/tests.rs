@@ -195,6 +195,9 @@ fn everything_comes_back() {
         assert_eq!(loaded.records[0].ended_at, Some(2.5));
         assert_eq!((loaded.records[1].error.as_deref(), &loaded.records[1].run), (Some("refused"), &None));
         assert_eq!(loaded.records[2].run.as_ref(), Some(&empty));
+        let mut outline = loaded.clone();
+        outline.records.iter_mut().for_each(|record| record.run = None);
+        assert_eq!(store.outline(id).unwrap(), outline);
         let states: Vec<State> = slots.iter().map(|slot| loaded.state(*slot)).collect();
         assert_eq!(states, [State::Done, State::Started, State::Invalid, State::Pending]);
         assert_eq!(loaded.missing(), slots[1..]);

@@ -10,7 +10,7 @@ use crate::quantity::{human, trimmed};
 use crate::run::Run;
 use crate::sample::{Params, Series};
 use crate::stats::autocorrelation::autocorrelation;
-use crate::stats::changes::{largest_step_down, segments};
+use crate::stats::changes::{largest_fall, segments};
 use crate::stats::dip;
 use crate::stats::trend::trend;
 use crate::stats::warm_up::warm_up;
@@ -19,8 +19,16 @@ use crate::unit::Unit;
 
 /// Shorter series tell nothing about their course.
 const ENOUGH: usize = 20;
-/// Longer ones are looked at by medians of neighbours, so many.
-const MOST: usize = 4000;
+/// The beginning of longer ones is looked at by medians of neighbours, so many.
+const MOST: usize = 1000;
+/// How samples repeat each other is judged by the first so many, their humps by so many at even distances: medians of
+/// neighbours would repeat less and have one hump.
+const MOST_SAMPLES: usize = 4000;
+/// See [`MOST_SAMPLES`].
+const MOST_IN_HUMPS: usize = 2000;
+/// The search for jumps takes the square of this. A stretch is a twentieth of the run at least: more medians would
+/// place its ends better than by a five-hundredth of the run, and find no other stretches.
+const MOST_FOR_JUMPS: usize = 500;
 /// A level must change by so much, as a share, to be a jump worth words.
 const NOTABLE: f64 = 0.2;
 /// Samples worth less than this share of their number repeat each other.
@@ -129,20 +137,29 @@ fn is_looked_at(series: &Series) -> bool {
 
 fn look(series: &Series, run: &Run, margin: f64) -> Vec<(DiagnosticKind, String)> {
     let all = series.values();
-    let values = thinned(&all);
+    let thin = thinned(&all, MOST);
     let mut found = Vec::new();
-    found.extend(course(series, &values, run, margin));
-    found.extend(beginning(series, &values, margin));
-    found.extend(repeats(&all[..all.len().min(MOST)]));
-    found.extend(humps(series, &values));
+    found.extend(course(series, &thinned(&thin, MOST_FOR_JUMPS), run, margin));
+    found.extend(beginning(series, &thin, margin));
+    found.extend(repeats(&all[..all.len().min(MOST_SAMPLES)]));
+    let step = all.len().div_ceil(MOST_IN_HUMPS);
+    found.extend(humps(series, &all.into_iter().step_by(step.max(1)).collect::<Vec<_>>()));
     found
 }
 
-/// Medians of neighbours where there are too many values.
-fn thinned(values: &[f64]) -> Vec<f64> {
-    match values.len().div_ceil(MOST) {
+/// Medians of neighbours where there are more than `most` values.
+fn thinned(values: &[f64], most: usize) -> Vec<f64> {
+    match values.len().div_ceil(most) {
         0 | 1 => values.to_vec(),
-        chunk => values.chunks(chunk).filter_map(median).collect(),
+        chunk => {
+            let mut some = Vec::with_capacity(chunk);
+            let middle = |values: &[f64]| {
+                some.clear();
+                some.extend_from_slice(values);
+                order::median_in(&mut some)
+            };
+            values.chunks(chunk).filter_map(middle).collect()
+        }
     }
 }
 
@@ -172,8 +189,9 @@ fn beginning(series: &Series, values: &[f64], margin: f64) -> Option<(Diagnostic
 
 fn course(series: &Series, values: &[f64], run: &Run, margin: f64) -> Option<(DiagnosticKind, String)> {
     let amount = |value: f64| trimmed(&human(value, series.metric.unit, 3));
+    let segments = segments(values);
     if series.metric.better == Better::Higher
-        && let Some(step) = largest_step_down(values)
+        && let Some(step) = largest_fall(&segments)
     {
         let place = step.at * series.samples.len() / values.len();
         let mut text = format!(
@@ -189,7 +207,6 @@ fn course(series: &Series, values: &[f64], run: &Run, margin: f64) -> Option<(Di
         }
         return Some((DiagnosticKind::RateStep, text));
     }
-    let segments = segments(values);
     let apart = |a: f64, b: f64| (b / a - 1.0).abs() >= NOTABLE.max(margin);
     let jump = segments.windows(2).find(|pair| apart(pair[0].level, pair[1].level))?;
     let text =

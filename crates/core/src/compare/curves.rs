@@ -87,8 +87,8 @@ pub fn same_curve(a: &Params, b: &Params) -> bool {
 
 /// Where both sides have data along every curve that either has.
 pub fn common(
-    base: &Side<'_>,
-    arm: &Side<'_>,
+    base: &Side,
+    arm: &Side,
     of_base: &BTreeMap<Key, Values>,
     of_arm: &BTreeMap<Key, Values>,
 ) -> Vec<Common> {
@@ -185,7 +185,7 @@ fn of_arm<'a>(both: &Both<'a>) -> &'a Values {
 }
 
 /// The geometric mean over a curve and where its sign changes.
-pub fn overall(base: &Side<'_>, arm: &Side<'_>, along: &str, members: &[Both<'_>]) -> Option<Overall> {
+pub fn overall(base: &Side, arm: &Side, along: &str, members: &[Both<'_>]) -> Option<Overall> {
     let (key, _, _) = members.first()?;
     let (a, b) = (points(along, members, of_arm), points(along, members, of_base));
     let ratios: Vec<(f64, f64)> = a.iter().zip(&b).map(|(a, b)| (a.0, a.1 / b.1)).collect();
@@ -236,7 +236,7 @@ pub fn overall(base: &Side<'_>, arm: &Side<'_>, along: &str, members: &[Both<'_>
 }
 
 /// Where a side's curve goes the wrong way.
-pub fn inversions(base: &Side<'_>, arm: &Side<'_>, along: &str, members: &[Both<'_>]) -> Vec<Inversion> {
+pub fn inversions(base: &Side, arm: &Side, along: &str, members: &[Both<'_>]) -> Vec<Inversion> {
     let Some((key, _, _)) = members.first() else { return Vec::new() };
     let sides = [(base, points(along, members, of_base)), (arm, points(along, members, of_arm))];
     let mut found = Vec::new();
@@ -258,7 +258,7 @@ pub fn inversions(base: &Side<'_>, arm: &Side<'_>, along: &str, members: &[Both<
 }
 
 /// Cliffs, and numbers that rest on few repetitions.
-pub fn remarks(base: &Side<'_>, arm: &Side<'_>, along: &str, members: &[Both<'_>]) -> Vec<Caveat> {
+pub fn remarks(base: &Side, arm: &Side, along: &str, members: &[Both<'_>]) -> Vec<Caveat> {
     let mut caveats = Vec::new();
     let Some((key, _, _)) = members.first() else { return caveats };
     let metric = key.metric.name.replace('_', " ");

@@ -11,37 +11,27 @@ mod within;
 
 use serde::{Deserialize, Serialize};
 
-use crate::analysis::{self, Comparison, Diagnostic, Inversion};
+use crate::analysis::{Comparison, Diagnostic, Inversion};
 use crate::caveat::{Caveat, CaveatKind};
 use crate::metric::Better;
-use crate::run::Run;
 use crate::sample::Params;
 use crate::stats::multiple::holm;
 use crate::stats::paired::PairError;
 use crate::verdict::{self, Correction, Decision, Family, Question, Verdict, words};
 
 pub use curves::{Common, Overall};
-pub use observe::{Level, Observed};
+pub use observe::{Level, Observed, Seen};
 pub use within::Within;
 
 use observe::{Key, Values, observe};
 
 /// A configuration with its runs.
 #[derive(Clone, Debug, Default)]
-pub struct Side<'a> {
+pub struct Side {
     /// What it is called in sentences.
     pub name: String,
     /// Its runs.
-    pub runs: Vec<Member<'a>>,
-}
-
-/// A run with the block it was measured in.
-#[derive(Clone, Copy, Debug)]
-pub struct Member<'a> {
-    /// The run.
-    pub run: &'a Run,
-    /// The block, where it belongs to one; equal numbers on two sides were measured close to each other.
-    pub block: Option<u32>,
+    pub runs: Vec<Seen>,
 }
 
 /// How to compare.
@@ -136,7 +126,7 @@ impl Answer {
 }
 
 /// Compares `arm` with `base`.
-pub fn compare(base: &Side<'_>, arm: &Side<'_>, options: &Options) -> Answer {
+pub fn compare(base: &Side, arm: &Side, options: &Options) -> Answer {
     let mut answer = Answer::default();
     let (of_base, mut of_arm) = (observe(base), observe(arm));
     observe::convert(&of_base, &mut of_arm, &mut answer.caveats);
@@ -158,9 +148,7 @@ pub fn compare(base: &Side<'_>, arm: &Side<'_>, options: &Options) -> Answer {
     answer.common = curves::common(base, arm, &of_base, &of_arm);
     answer.refused.extend(observe::only_one_has(base, arm, &of_base, &of_arm, both.is_empty()));
     for side in [base, arm] {
-        for (number, member) in (1..).zip(&side.runs) {
-            answer.diagnostics.extend(analysis::diagnose(member.run, number, &side.name, options.margin));
-        }
+        answer.diagnostics.extend(side.runs.iter().flat_map(|seen| &seen.diagnostics).cloned());
     }
     caveats(&mut answer, base, arm);
     answer
@@ -180,7 +168,7 @@ pub struct Described {
 }
 
 /// Describes one side alone, over its runs.
-pub fn describe(side: &Side<'_>) -> Vec<Described> {
+pub fn describe(side: &Side) -> Vec<Described> {
     let described = observe(side).into_iter().map(|(key, values)| {
         let level = values.level();
         let name = key.metric.name.replace('_', " ");
@@ -207,8 +195,8 @@ pub fn describe(side: &Side<'_>) -> Vec<Described> {
 /// The rows of one topic: a curve, or a single series.
 fn rows(
     answer: &mut Answer,
-    base: &Side<'_>,
-    arm: &Side<'_>,
+    base: &Side,
+    arm: &Side,
     along: Option<&str>,
     members: &[(&Key, &Values, &Values)],
     options: &Options,
@@ -330,7 +318,7 @@ fn decide(asked: &[Asked], options: &Options) -> Vec<Result<Decision, PairError>
 }
 
 /// What every reader of such a comparison must know, and what the runs themselves say.
-fn caveats(answer: &mut Answer, base: &Side<'_>, arm: &Side<'_>) {
+fn caveats(answer: &mut Answer, base: &Side, arm: &Side) {
     let mut all = Vec::new();
     if answer.rows.iter().any(|row| row.design == Design::OneRun) {
         let text = "one run each: no statement about the difference between configurations is possible";
@@ -340,16 +328,14 @@ fn caveats(answer: &mut Answer, base: &Side<'_>, arm: &Side<'_>) {
         let text = "the runs were not interleaved: whatever changed with time counts as a difference";
         all.push(Caveat::new(CaveatKind::Note, text));
     }
-    let best = [base, arm]
-        .iter()
-        .flat_map(|side| &side.runs)
-        .any(|member| member.run.caveats.iter().any(|caveat| caveat.kind == CaveatKind::BestOf));
+    let own = |side: &Side| side.runs.iter().flat_map(|seen| &seen.caveats).cloned().collect::<Vec<_>>();
+    let best = [base, arm].iter().any(|side| own(side).iter().any(|one| one.kind == CaveatKind::BestOf));
     if best && answer.rows.iter().any(|row| row.base_level.n.max(row.arm_level.n) > 1) {
         let text = "each run is itself a best of several passes: a mean of bests is no mean";
         all.push(Caveat::new(CaveatKind::BestOf, text));
     }
     for side in [base, arm] {
-        for caveat in side.runs.iter().flat_map(|member| &member.run.caveats) {
+        for caveat in own(side) {
             all.push(Caveat::new(caveat.kind, format!("{}: {}", side.name, caveat.text)));
         }
     }

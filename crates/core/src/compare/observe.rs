@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{Side, told};
-use crate::analysis::compared_params;
+use crate::analysis::{Diagnostic, compared_params, diagnose};
 use crate::caveat::{Caveat, CaveatKind};
 use crate::metric::{BANDWIDTH, Better, Metric, PACKETS_RECEIVED, THROUGHPUT};
 use crate::run::Run;
 use crate::sample::{Params, Reduce, Series};
-use crate::stats::median;
 use crate::stats::summary::{Summary, mean_half_width};
+use crate::stats::welch::Moments;
+use crate::stats::{median, order};
 use crate::unit::Unit;
 use crate::verdict::LEVEL;
 
@@ -55,8 +56,8 @@ pub struct Observed {
     pub value: f64,
     /// The block, where the run belongs to one.
     pub block: Option<u32>,
-    /// The samples within.
-    pub samples: Vec<f64>,
+    /// Of the samples within, where there are several.
+    pub samples: Option<Moments>,
     /// What the tool printed: `mean sd max n`.
     pub printed: BTreeMap<String, f64>,
     /// Whether the printed deviation is known to be wrong.
@@ -102,46 +103,64 @@ impl Values {
     }
 }
 
-/// What a side's runs say.
-pub fn observe(side: &Side<'_>) -> BTreeMap<Key, Values> {
-    let mut found: BTreeMap<Key, Values> = BTreeMap::new();
-    for member in &side.runs {
-        let run = member.run;
-        let biased = run.caveats.iter().any(|caveat| caveat.kind == CaveatKind::BiasedDeviation);
-        // Runs without a mark for what verdicts compare are compared by all they have.
-        let marked = run.series.iter().any(|series| series.headline.is_some());
-        let all = run.series.iter().enumerate();
-        for (index, series) in all.filter(|(_, series)| !marked || series.headline.is_some()) {
-            if series.metric.better == Better::Neither {
-                continue;
-            }
-            let key = Key::new(series.metric.clone(), compared_params(&run.series, index));
-            let values = found.entry(key).or_default();
-            let observed = |value: f64, samples: Vec<f64>| Observed {
-                value,
-                block: member.block,
-                samples,
-                printed: printed(run, series),
-                biased,
-            };
-            match value(series) {
-                _ if repeats(run, series) => {
-                    let each = series.values().into_iter().filter(|value| value.is_finite());
-                    // Several repetitions in one block are that block's median.
-                    match member.block {
-                        Some(_) => {
-                            let each: Vec<f64> = each.collect();
-                            values.0.extend(median(&each).map(|value| observed(value, each.clone())));
-                        }
-                        None => values.0.extend(each.map(|value| observed(value, Vec::new()))),
-                    }
-                }
-                Some(value) => values.0.push(observed(value, samples(run, series))),
-                None => {}
-            }
+/// What a run says, without its samples: of fifty runs with a million each, all can be held at once.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    values: Vec<(Key, Observed)>,
+    /// What stands out within the run.
+    pub(super) diagnostics: Vec<Diagnostic>,
+    /// What the run says of itself.
+    pub(super) caveats: Vec<Caveat>,
+}
+
+impl Seen {
+    /// What `run`, the `number`-th of side `side` (from 1), says. `block` is the one it was measured in, where it
+    /// belongs to one; equal numbers on two sides were measured close to each other. Within `margin`, as a share,
+    /// nothing stands out.
+    pub fn of(run: &Run, number: i64, side: &str, block: Option<u32>, margin: f64) -> Seen {
+        Seen {
+            values: values(run, block),
+            diagnostics: diagnose(run, number, side, margin),
+            caveats: run.caveats.clone(),
         }
     }
-    found.retain(|_, values| !values.0.is_empty());
+}
+
+/// What a side's runs say.
+pub fn observe(side: &Side) -> BTreeMap<Key, Values> {
+    let mut found: BTreeMap<Key, Values> = BTreeMap::new();
+    for (key, observed) in side.runs.iter().flat_map(|seen| &seen.values) {
+        found.entry(key.clone()).or_default().0.push(observed.clone());
+    }
+    found
+}
+
+fn values(run: &Run, block: Option<u32>) -> Vec<(Key, Observed)> {
+    let biased = run.caveats.iter().any(|caveat| caveat.kind == CaveatKind::BiasedDeviation);
+    // Runs without a mark for what verdicts compare are compared by all they have.
+    let marked = run.series.iter().any(|series| series.headline.is_some());
+    let mut found = Vec::new();
+    for (index, series) in run.series.iter().enumerate() {
+        if series.metric.better == Better::Neither || marked && series.headline.is_none() {
+            continue;
+        }
+        let key = Key::new(series.metric.clone(), compared_params(&run.series, index));
+        let printed = printed(run, series);
+        let observed = |value: f64, samples| {
+            (key.clone(), Observed { value, block, samples, printed: printed.clone(), biased })
+        };
+        if repeats(run, series) {
+            let mut each = series.values();
+            each.retain(|value| value.is_finite());
+            match block {
+                // Several repetitions in one block are that block's median.
+                Some(_) => found.extend(median(&each).map(|value| observed(value, Moments::of(&each)))),
+                None => found.extend(each.into_iter().map(|value| observed(value, None))),
+            }
+        } else if let Some(value) = value(series) {
+            found.push(observed(value, Moments::of(&samples(run, series))));
+        }
+    }
     found
 }
 
@@ -174,7 +193,7 @@ fn samples(run: &Run, series: &Series) -> Vec<f64> {
 /// The one value of a run; where only a summary was printed, that.
 fn value(series: &Series) -> Option<f64> {
     let printed = || ["median", "mean"].into_iter().find_map(|figure| series.reported.get(figure).copied());
-    let own = series.headline_value().or_else(|| median(&series.values()));
+    let own = series.headline_value().or_else(|| order::median_of(series.values()));
     own.or_else(printed).filter(|value| value.is_finite())
 }
 
@@ -225,7 +244,7 @@ pub fn convert(base: &BTreeMap<Key, Values>, arm: &mut BTreeMap<Key, Values>, ca
         let Some(values) = arm.remove(&Key::new(other.clone(), wanted.params.clone())) else { continue };
         let converted = values.0.into_iter().map(|mut one| {
             one.value *= factor;
-            one.samples.iter_mut().for_each(|value| *value *= factor);
+            one.samples = one.samples.map(|of| Moments { mean: of.mean * factor, sd: of.sd * factor, ..of });
             one.printed.iter_mut().filter(|(name, _)| *name != "n").for_each(|(_, value)| *value *= factor);
             one
         });
@@ -247,8 +266,8 @@ pub fn convert(base: &BTreeMap<Key, Values>, arm: &mut BTreeMap<Key, Values>, ca
 
 /// What only one side has, metric by metric; what both have under other parameters is told as well.
 pub fn only_one_has(
-    base: &Side<'_>,
-    arm: &Side<'_>,
+    base: &Side,
+    arm: &Side,
     of_base: &BTreeMap<Key, Values>,
     of_arm: &BTreeMap<Key, Values>,
     nothing: bool,

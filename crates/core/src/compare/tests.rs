@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::metric::{BANDWIDTH, CWND, LATENCY, LOSS, Metric, PACKETS_RECEIVED, RTT, THROUGHPUT};
+use crate::run::Run;
 use crate::sample::{Param, Reduce, Sample, Series};
 
 fn series(metric: &Metric, params: &[(&str, Param)], values: &[f64]) -> Series {
@@ -20,14 +21,15 @@ fn run(series: Vec<Series>) -> Run {
     Run { tool: "imb".to_owned(), series, ..Run::default() }
 }
 
-fn side<'a>(name: &str, runs: &'a [Run]) -> Side<'a> {
-    let member = |run| Member { run, block: None };
-    Side { name: name.to_owned(), runs: runs.iter().map(member).collect() }
+fn side(name: &str, runs: &[Run]) -> Side {
+    let seen = |(number, run)| Seen::of(run, number, name, None, Options::default().margin);
+    Side { name: name.to_owned(), runs: (1..).zip(runs).map(seen).collect() }
 }
 
-fn blocks<'a>(name: &str, runs: &'a [Run]) -> Side<'a> {
-    let member = |(block, run)| Member { run, block: Some(block) };
-    Side { name: name.to_owned(), runs: (0..).zip(runs).map(member).collect() }
+fn blocks(name: &str, runs: &[Run]) -> Side {
+    let seen =
+        |(block, run)| Seen::of(run, i64::from(block) + 1, name, Some(block), Options::default().margin);
+    Side { name: name.to_owned(), runs: (0..).zip(runs).map(seen).collect() }
 }
 
 fn ask(base: &[Run], arm: &[Run]) -> Answer {

@@ -112,8 +112,7 @@ pub fn within(
 impl Spread {
     /// From the samples where there are some, else from what was printed.
     fn of(one: &Observed) -> Option<Spread> {
-        if one.samples.len() > 1 {
-            let moments = Moments::of(&one.samples)?;
+        if let Some(moments) = one.samples {
             return Some(Spread { moments, carried: false, biased: false, samples: true });
         }
         let figure = |name: &str| one.printed.get(name).copied();

@@ -146,7 +146,11 @@ const NOTABLE_FALL: f64 = 0.2;
 
 /// The largest lasting fall of a series, if it is notable.
 pub fn largest_step_down(x: &[f64]) -> Option<StepDown> {
-    let segments = segments(x);
+    largest_fall(&segments(x))
+}
+
+/// The largest fall from one stretch to the next, if it is notable.
+pub fn largest_fall(segments: &[Segment]) -> Option<StepDown> {
     let falls = segments.windows(2).filter(|pair| pair[1].level <= (1.0 - NOTABLE_FALL) * pair[0].level);
     let step = |pair: &[Segment]| StepDown { at: pair[1].start, before: pair[0].level, after: pair[1].level };
     falls.map(step).min_by(|a, b| (a.after / a.before).total_cmp(&(b.after / b.before)))

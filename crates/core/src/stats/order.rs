@@ -47,6 +47,11 @@ pub fn median(values: &[f64]) -> Option<f64> {
 
 /// The median of values that nobody needs any more: of millions no copy is made and none is sorted.
 pub fn median_of(mut values: Vec<f64>) -> Option<f64> {
+    median_in(&mut values)
+}
+
+/// [`median`] of values whose order may change.
+pub fn median_in(values: &mut [f64]) -> Option<f64> {
     let n = values.len();
     if n == 0 {
         return None;

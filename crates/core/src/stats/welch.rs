@@ -4,7 +4,7 @@
 use super::Interval;
 use super::order::median;
 use super::special::{f_tail, t_quantile, t_tail};
-use super::summary::{Summary, mean};
+use super::summary::mean;
 
 /// What a summary tells of a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,8 +20,13 @@ pub struct Moments {
 impl Moments {
     /// `None` of fewer than two values or where one is not finite.
     pub fn of(values: &[f64]) -> Option<Moments> {
-        let Summary { n, mean, sd, .. } = Summary::of(values)?;
-        (n > 1).then_some(Moments { n, mean, sd })
+        let n = values.len();
+        if n < 2 || values.iter().any(|value| !value.is_finite()) {
+            return None;
+        }
+        let mean = mean(values)?;
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        Some(Moments { n, mean, sd: (squares / (n - 1) as f64).sqrt() })
     }
 }
 

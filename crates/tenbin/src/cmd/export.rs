@@ -10,7 +10,7 @@ use tenbin_core::run::Run;
 use tenbin_formats::{VIEWS, View};
 use tenbin_report::{csv, json, junit, openmetrics};
 
-use super::show::stored_run;
+use super::show::{run_number, stored_run};
 use crate::args::ExportArgs;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::output;
@@ -25,7 +25,7 @@ pub fn export(args: &ExportArgs) -> Outcome {
     let (store, path) = output::open_store_to_read(args.store.as_deref())?;
     let what = args.what.as_deref().unwrap_or("last");
     let text = match what.strip_prefix("run:") {
-        Some(number) => of_run(&stored_run(&store, what, number)?, what, &args.format)?,
+        Some(number) => of_run(&stored_run(&store, what, run_number(what, number)?)?, what, &args.format)?,
         None => {
             let id = store.find(what).map_err(Failure::usage)?;
             let experiment = store.load(id).map_err(Failure::cannot)?;

@@ -1,4 +1,6 @@
-//! Writes the report of a made-up experiment to a folder, for looking at: `sample_report FOLDER`.
+//! Writes reports of made-up experiments to a folder, for looking at: `sample_report FOLDER`.
+
+use tenbin_core::analysis;
 
 #[path = "../tests/fixture/mod.rs"]
 mod fixture;
@@ -7,11 +9,19 @@ fn main() -> std::io::Result<()> {
     let Some(folder) = std::env::args().nth(1) else {
         return Err(std::io::Error::other("name the folder to write to"));
     };
-    std::fs::create_dir_all(&folder)?;
-    let experiment = fixture::experiment();
-    let analysis = fixture::analysis(&experiment);
-    for (name, content) in tenbin_report::files(&experiment, &analysis, &fixture::about()) {
-        std::fs::write(format!("{folder}/{name}"), content)?;
+    let (mtu, pair) = (fixture::experiment(), fixture::curves::experiment(&["old", "new"]));
+    let four = fixture::curves::experiment(&["old", "new", "twin", "odd"]);
+    let samples = [
+        ("mtu", fixture::analysis(&mtu), mtu),
+        ("curve", analysis::weigh(&pair), pair),
+        ("four", analysis::weigh(&four), four),
+    ];
+    for (name, analysis, experiment) in &samples {
+        let folder = format!("{folder}/{name}");
+        std::fs::create_dir_all(&folder)?;
+        for (name, content) in tenbin_report::files(experiment, analysis, &fixture::about()) {
+            std::fs::write(format!("{folder}/{name}"), content)?;
+        }
     }
     Ok(())
 }

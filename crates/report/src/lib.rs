@@ -21,6 +21,7 @@ mod markdown;
 mod method;
 pub mod openmetrics;
 pub mod text;
+mod topics;
 mod words;
 
 pub use words::{fact as fact_text, values as values_text};

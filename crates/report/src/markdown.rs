@@ -10,7 +10,8 @@ use crate::About;
 use crate::context;
 use crate::figure::{Figure, escape};
 use crate::method;
-use crate::words::{self, Topic};
+use crate::topics::{self, CurveTopic, Part, Topic};
+use crate::words;
 
 /// The document.
 pub fn document(experiment: &Experiment, analysis: &Analysis, about: &About, figures: &[Figure]) -> String {
@@ -26,8 +27,11 @@ pub fn document(experiment: &Experiment, analysis: &Analysis, about: &About, fig
         words::counted(experiment.blocks() as usize, "interleaved block"),
         experiment.seed
     );
-    for topic in words::topics(analysis) {
-        decision(&mut out, analysis, &topic, figures);
+    for part in topics::parts(analysis) {
+        match &part {
+            Part::Single(topic) => decision(&mut out, analysis, topic, figures),
+            Part::Curve(curve) => self::curve(&mut out, curve, figures),
+        }
     }
     paragraph(&mut out, &method::scope(experiment));
     beside(&mut out, experiment);
@@ -102,12 +106,51 @@ fn decision(out: &mut String, analysis: &Analysis, topic: &Topic<'_>, figures: &
     if !direction.is_empty() {
         paragraph(out, &format!("{}: {direction}.", topic.in_words()));
     }
-    let prefix = format!("{}: ", topic.title);
+    pictures(out, &topic.title, figures);
+}
+
+/// The figures that decide, under a title.
+fn pictures(out: &mut String, title: &str, figures: &[Figure]) {
+    let prefix = format!("{title}: ");
     let here = |figure: &&Figure| {
         figure.title.starts_with(&prefix)
             && (figure.name.ends_with("-ratio") || figure.name.ends_with("-values"))
     };
     figures.iter().filter(here).for_each(|figure| picture(out, figure));
+}
+
+fn curve(out: &mut String, curve: &CurveTopic<'_>, figures: &[Figure]) {
+    heading(out, 2, &curve.title);
+    for whole in &curve.wholes {
+        let _ = writeln!(
+            out,
+            "{} / {}, geometric mean{}: {}\n\n**{}**\n",
+            md(&whole.arm),
+            md(&whole.base),
+            topics::over(whole),
+            md(&words::rests_on(&whole.whole)),
+            md(&whole.text)
+        );
+    }
+    for pair in curve.pairs() {
+        paragraph(out, &format!("{}.", curve.tally(pair)));
+    }
+    pictures(out, &curve.title, figures);
+    let direction = words::direction(curve.better());
+    let comma = if direction.is_empty() { "" } else { ", " };
+    paragraph(
+        out,
+        &format!(
+            "{}{comma}{direction}. Medians with their 95 % intervals; those of ratios hold at all points together.",
+            words::capital(&curve.in_words())
+        ),
+    );
+    let (header, rows) = curve.table(words::micro);
+    let header: Vec<&str> = header.iter().map(String::as_str).collect();
+    table(out, &header, rows.into_iter());
+    for text in curve.remarks() {
+        paragraph(out, &format!("{text}."));
+    }
 }
 
 fn beside(out: &mut String, experiment: &Experiment) {
@@ -196,7 +239,7 @@ fn environment(out: &mut String, experiment: &Experiment) {
 
 fn appendix(out: &mut String, experiment: &Experiment, analysis: &Analysis, about: &About) {
     heading(out, 2, "Appendix");
-    let topics = words::topics(analysis);
+    let topics = topics::topics(analysis);
     let rows = topics.iter().flat_map(|topic| {
         topic.comparisons.iter().map(|comparison| {
             let result = &comparison.result;

@@ -16,7 +16,8 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::computed::Computed;
 use crate::context;
-use crate::words::{self, Topic};
+use crate::topics::{self, CurveTopic, Part, Topic};
+use crate::words;
 
 /// So many reasons for marks are shown: a screen, not a log.
 const MOST_MARKS: usize = 6;
@@ -34,8 +35,11 @@ pub fn summary(experiment: &Experiment, analysis: &Analysis, width: usize) -> St
     if let Some(length) = stopping::outcome(experiment, analysis) {
         paragraph(&mut out, "", &length, width);
     }
-    for topic in words::topics(analysis) {
-        metric(&mut out, analysis, &topic, width);
+    for part in topics::parts(analysis) {
+        match &part {
+            Part::Single(topic) => metric(&mut out, analysis, topic, width),
+            Part::Curve(curve) => self::curve(&mut out, curve, width),
+        }
     }
     beside(&mut out, experiment, width);
     ceilings(&mut out, analysis, width);
@@ -90,6 +94,45 @@ fn metric(out: &mut String, analysis: &Analysis, topic: &Topic<'_>, width: usize
         let ratio = format!("{} / {}: {}", comparison.arm, comparison.base, words::evidence(comparison));
         paragraph(out, "  ", &ratio, width);
         paragraph(out, "  => ", &comparison.text, width);
+    }
+}
+
+fn curve(out: &mut String, curve: &CurveTopic<'_>, width: usize) {
+    let direction = words::direction(curve.better());
+    let comma = if direction.is_empty() { "" } else { ", " };
+    let _ = writeln!(out, "\n{}{comma}{direction}", curve.title);
+    let (arms, pairs) = (curve.arms(), curve.pairs());
+    let along = curve.along_in_words();
+    let mut header = vec![along.as_str()];
+    header.extend(&arms);
+    pairs.iter().for_each(|_| header.extend(["ratio", "95 % interval", "verdict"]));
+    let mut table = table(&header, width);
+    for point in &curve.points {
+        let mut row = vec![right(&point.label)];
+        let level = |arm: &&str| point.level(arm).map(|level| words::level(level).median).unwrap_or_default();
+        row.extend(arms.iter().map(|arm| right(level(arm))));
+        for pair in &pairs {
+            let Some(result) = point.comparison(*pair).map(|one| &one.result) else {
+                row.extend([right(""), right(""), right("not compared")]);
+                continue;
+            };
+            let interval = words::ratio_interval(result).unwrap_or_else(|| "none".to_owned());
+            let verdict = words::verdict(result.verdict).1;
+            row.extend([right(words::ratio(result)), right(interval), right(verdict)]);
+        }
+        table.add_row(row);
+    }
+    push_table(out, &table);
+    for whole in &curve.wholes {
+        let over = format!("{} / {}{}", whole.arm, whole.base, topics::over(whole));
+        paragraph(out, "  ", &format!("{over}: {}", words::rests_on(&whole.whole)), width);
+        paragraph(out, "  => ", &whole.text, width);
+    }
+    for pair in pairs {
+        paragraph(out, "  ", &curve.tally(pair), width);
+    }
+    for text in curve.remarks() {
+        paragraph(out, "  ", &text, width);
     }
 }
 

@@ -11,7 +11,7 @@ use tenbin_core::sample::{Param, Params};
 use tenbin_core::spec::{Value, Values};
 use tenbin_core::taint::TaintLevel;
 use tenbin_core::unit::Unit;
-use tenbin_core::verdict::{Decision, Verdict};
+use tenbin_core::verdict::{Correction, Decision, Verdict};
 
 /// A level as text: the median and its interval in one scale.
 pub struct LevelText {
@@ -93,7 +93,11 @@ fn ratio_decimals(result: &Decision) -> usize {
 
 /// The sentence that stands before a verdict: what the ratio is and what it rests on.
 pub fn evidence(comparison: &Comparison) -> String {
-    let result = &comparison.result;
+    rests_on(&comparison.result)
+}
+
+/// What a ratio is and what it rests on.
+pub fn rests_on(result: &Decision) -> String {
     let pairs = if result.n == 1 { "block" } else { "blocks" };
     let rests_on = format!("n = {} {pairs}, margin {}", result.n, percent(result.margin));
     match ratio_interval(result) {
@@ -103,6 +107,20 @@ pub fn evidence(comparison: &Comparison) -> String {
         }
         None => format!("{}, no finite interval ({rests_on})", ratio(result)),
     }
+}
+
+/// How the p values of a report came about.
+pub fn how_p(comparisons: &[&Comparison]) -> String {
+    let family = comparisons.iter().find_map(|one| one.result.family);
+    let Some(family) = family else { return "p is exact, by flipping signs of blocks.".to_owned() };
+    let by = match family.correction {
+        Correction::MaxT => "by the largest statistic under flips of the blocks' signs",
+        Correction::Holm => "by Holm's steps",
+        Correction::BenjaminiHochberg => "by Benjamini and Hochberg's steps",
+    };
+    format!(
+        "Where several questions were asked of the same data, p and intervals are those of all together, {by}."
+    )
 }
 
 /// What a verdict does to a reader's mood; colours follow it, never a mere ratio.
@@ -169,89 +187,6 @@ pub fn tightest<'a>(analysis: &'a Analysis, arm: &str, metric: &str, unit: Unit)
         .iter()
         .filter(|bound| bound.arm == arm && bound.metric == metric && bound.ceiling.unit == unit)
         .min_by(|a, b| a.ceiling.limit.total_cmp(&b.ceiling.limit))
-}
-
-/// A metric under certain parameters, with the arms' levels and the comparisons made in it.
-pub struct Topic<'a> {
-    /// `throughput`, or `rtt (size_bytes 64)` where the same metric comes several times.
-    pub title: String,
-    /// Every arm alone.
-    pub levels: Vec<&'a Level>,
-    /// Every arm against the base.
-    pub comparisons: Vec<&'a Comparison>,
-}
-
-impl Topic<'_> {
-    /// The unit of the levels.
-    pub fn unit(&self) -> Unit {
-        self.levels.first().map_or(Unit::None, |level| level.metric.unit)
-    }
-
-    /// The direction of better.
-    pub fn better(&self) -> Better {
-        let compared = self.comparisons.first().map(|comparison| comparison.better);
-        compared.or(self.levels.first().map(|level| level.metric.better)).unwrap_or(Better::Neither)
-    }
-
-    /// The metric's name.
-    pub fn metric(&self) -> &str {
-        let compared = self.comparisons.first().map(|comparison| comparison.metric.as_str());
-        compared.or(self.levels.first().map(|level| level.metric.name.as_ref())).unwrap_or_default()
-    }
-
-    /// The metric's name as words: `cpu time`.
-    pub fn in_words(&self) -> String {
-        self.metric().replace('_', " ")
-    }
-
-    /// The parameters.
-    pub fn params(&self) -> Params {
-        let compared = self.comparisons.first().map(|comparison| comparison.params.clone());
-        compared.or(self.levels.first().map(|level| level.params.clone())).unwrap_or_default()
-    }
-}
-
-/// What was compared, in the analysis' order.
-pub fn topics(analysis: &Analysis) -> Vec<Topic<'_>> {
-    let compared = analysis.comparisons.iter().map(|c| (c.metric.as_str(), &c.params));
-    let alone = analysis.levels.iter().map(|l| (l.metric.name.as_ref(), &l.params));
-    let mut keys: Vec<(&str, &Params)> = Vec::new();
-    for key in compared.chain(alone) {
-        if !keys.contains(&key) {
-            keys.push(key);
-        }
-    }
-    keys.iter()
-        .map(|(metric, params)| Topic {
-            title: title(metric, params, &keys),
-            levels: analysis
-                .levels
-                .iter()
-                .filter(|l| l.metric.name == *metric && l.params == **params)
-                .collect(),
-            comparisons: analysis
-                .comparisons
-                .iter()
-                .filter(|c| c.metric == *metric && c.params == **params)
-                .collect(),
-        })
-        .collect()
-}
-
-/// The metric in words with those parameters that tell it from its namesakes: `cpu time (stream 1)`.
-fn title(metric: &str, params: &Params, all: &[(&str, &Params)]) -> String {
-    let namesakes: Vec<&Params> =
-        all.iter().filter(|(name, _)| *name == metric).map(|(_, params)| *params).collect();
-    let telling: Vec<String> = params
-        .iter()
-        .filter(|(key, value)| namesakes.iter().any(|other| other.get(*key) != Some(value)))
-        .map(|(key, value)| format!("{key} {value}"))
-        .collect();
-    let words = metric.replace('_', " ");
-    match telling.is_empty() {
-        true => words,
-        false => format!("{words} ({})", telling.join(", ")),
-    }
 }
 
 /// Parameters of a series, words bare and numbers with their names: `forward, sender`, `size_bytes 64`.

@@ -111,7 +111,7 @@ pub fn number(value: &Param) -> Option<f64> {
     }
 }
 
-/// Whole curves, for every pair of arms. Blocks that lack a point are left out.
+/// Whole curves, for every pair of arms, over the points that both have. Blocks that lack one of them are left out.
 pub(super) fn curves(
     experiment: &Experiment,
     options: Options,
@@ -125,7 +125,12 @@ pub(super) fn curves(
     let arms = &experiment.plan.arms;
     let pairs = pairs_of_arms(arms.len(), options.against).into_iter();
     let curve = |(arm, base): (usize, usize)| {
-        let all = (0..blocks(experiment)).filter_map(|block| whole_block(members, arm, base, block));
+        // A point that one of the two never had is no part of their curve.
+        let members = common(members, &[arm, base], blocks(experiment));
+        if members.len() < 2 {
+            return None;
+        }
+        let all = (0..blocks(experiment)).filter_map(|block| whole_block(&members, arm, base, block));
         let logs: Vec<f64> = all.collect();
         let higher = first.metric.better == Better::Higher;
         let whole = verdict::decide_logs(&logs, experiment.plan.margin, higher).ok()?;
@@ -142,6 +147,12 @@ pub(super) fn curves(
         })
     };
     pairs.filter_map(curve).collect()
+}
+
+/// The points that all of these arms have, in some block each.
+pub(super) fn common<'a>(members: &[&'a Subject], arms: &[usize], blocks: u32) -> Vec<&'a Subject> {
+    let has = |one: &Subject, arm: usize| (0..blocks).any(|block| one.value(arm, block).is_some());
+    members.iter().filter(|one| arms.iter().all(|arm| has(one, *arm))).copied().collect()
 }
 
 /// ` over 24 sizes`.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::curves::{over, shared};
+use super::curves::{common, over, shared};
 use super::subjects::Subject;
 use super::weighing::{Topic, blocks, pairs_of_arms};
 use super::{Against, Options};
@@ -37,6 +37,11 @@ pub(super) fn group(experiment: &Experiment, topic: &Topic, members: &[&Subject]
     if !(3..=MOST_ARMS).contains(&arms.len()) || first.metric.better == Better::Neither {
         return None;
     }
+    let every: Vec<usize> = (0..arms.len()).collect();
+    let members: &[&Subject] = match members {
+        [_] => members,
+        _ => &common(members, &every, blocks(experiment)),
+    };
     let value = |arm: usize, block: u32| whole(members, arm, block);
     let table: Vec<Vec<Option<f64>>> =
         (0..blocks(experiment)).map(|block| (0..arms.len()).map(|arm| value(arm, block)).collect()).collect();

@@ -12,8 +12,8 @@ use super::ink::{self, FONTS, Flavour, Ink, Pen, Role, UNITS};
 use super::{Axis, DotMark, Figure, Kind, LineAxis, LineRange, Lines, Ratios, Size, Timeline, Values};
 use crate::words;
 
-type Drawn<T = ()> = Result<T, DrawingAreaErrorKind<Infallible>>;
-type Chart<'a> = ChartContext<'a, Ink, Cartesian2d<Axis, Axis>>;
+pub(super) type Drawn<T = ()> = Result<T, DrawingAreaErrorKind<Infallible>>;
+pub(super) type Chart<'a> = ChartContext<'a, Ink, Cartesian2d<Axis, Axis>>;
 
 /// Direct labels stand at least so many pixels apart.
 const LABEL_GAP: i32 = 16;
@@ -40,20 +40,23 @@ fn height(figure: &Figure, size: Size) -> i32 {
         Kind::Values(values) => 62 + row * values.rows.len() as i32 + 52,
         Kind::Timeline(_) | Kind::Lines(_) if size == Size::Wide => 350,
         Kind::Timeline(_) | Kind::Lines(_) => 320,
+        Kind::Bands(_) if size == Size::Wide => 400,
+        Kind::Bands(_) => 340,
     }
 }
 
-struct Canvas {
-    area: DrawingArea<Ink, Shift>,
-    pen: Pen,
-    width: i32,
-    height: i32,
+/// What one figure is drawn on.
+pub(super) struct Canvas {
+    pub area: DrawingArea<Ink, Shift>,
+    pub pen: Pen,
+    pub width: i32,
+    pub height: i32,
     size: Size,
 }
 
 /// Which axis is read off by grid lines.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Show {
+pub(super) enum Show {
     /// x, on which no place is the beginning.
     Ratio,
     /// x from zero.
@@ -63,20 +66,20 @@ enum Show {
 }
 
 /// Room around a plot, in pixels.
-struct Room {
-    left: i32,
-    right: i32,
-    top: i32,
-    bottom: i32,
+pub(super) struct Room {
+    pub left: i32,
+    pub right: i32,
+    pub top: i32,
+    pub bottom: i32,
     /// How far above the plot the title of y stands.
-    above: i32,
+    pub above: i32,
 }
 
-fn font(size: f64, role: Role, anchor: HPos) -> TextStyle<'static> {
+pub(super) fn font(size: f64, role: Role, anchor: HPos) -> TextStyle<'static> {
     styled(size, FontStyle::Normal, role, anchor)
 }
 
-fn bold(size: f64, role: Role, anchor: HPos) -> TextStyle<'static> {
+pub(super) fn bold(size: f64, role: Role, anchor: HPos) -> TextStyle<'static> {
     styled(size, FontStyle::Bold, role, anchor)
 }
 
@@ -88,7 +91,7 @@ fn styled(size: f64, style: FontStyle, role: Role, anchor: HPos) -> TextStyle<'s
     }
 }
 
-fn line(role: Role, alpha: f64, width: f64) -> ShapeStyle {
+pub(super) fn line(role: Role, alpha: f64, width: f64) -> ShapeStyle {
     ShapeStyle {
         color: role.colour(alpha),
         filled: false,
@@ -96,12 +99,12 @@ fn line(role: Role, alpha: f64, width: f64) -> ShapeStyle {
     }
 }
 
-fn filled(role: Role, alpha: f64) -> ShapeStyle {
+pub(super) fn filled(role: Role, alpha: f64) -> ShapeStyle {
     ShapeStyle { color: role.colour(alpha), filled: true, stroke_width: 0 }
 }
 
 /// `text` cut to about `width` pixels at that font size.
-fn fit(text: &str, width: i32, size: f64) -> String {
+pub(super) fn fit(text: &str, width: i32, size: f64) -> String {
     if ink::ems(text) * size <= f64::from(width) {
         return text.to_owned();
     }
@@ -132,24 +135,25 @@ impl Canvas {
             Kind::Values(values) => self.values(values, &figure.arms),
             Kind::Timeline(timeline) => self.timeline(timeline, &figure.arms),
             Kind::Lines(lines) => self.lines(lines, &figure.arms),
+            Kind::Bands(bands) => self.bands(bands, &figure.arms),
         }
     }
 
-    fn wide(&self) -> bool {
+    pub(super) fn wide(&self) -> bool {
         self.size == Size::Wide
     }
 
     /// Size of labels.
-    fn small(&self) -> f64 {
+    pub(super) fn small(&self) -> f64 {
         if self.wide() { 12.0 } else { 11.0 }
     }
 
-    fn text(&self, at: (i32, i32), text: &str, style: &TextStyle<'_>) -> Drawn {
+    pub(super) fn text(&self, at: (i32, i32), text: &str, style: &TextStyle<'_>) -> Drawn {
         self.area.draw_text(text, style, (at.0 * UNITS, at.1 * UNITS))
     }
 
     /// Axes and grid.
-    fn plot(&self, room: &Room, x: &Axis, y: &Axis, show: Show) -> Drawn<Chart<'_>> {
+    pub(super) fn plot(&self, room: &Room, x: &Axis, y: &Axis, show: Show) -> Drawn<Chart<'_>> {
         let mut chart = ChartBuilder::on(&self.area)
             .margin_top(room.top * UNITS)
             .margin_right(room.right * UNITS)
@@ -192,7 +196,7 @@ impl Canvas {
     }
 
     /// A mark of an arm: its own shape as well as its own colour, so that a grey print still tells them apart.
-    fn mark(&self, arm: usize, at: (i32, i32), radius: f64, style: ShapeStyle) -> Drawn {
+    pub(super) fn mark(&self, arm: usize, at: (i32, i32), radius: f64, style: ShapeStyle) -> Drawn {
         let r = (radius * f64::from(UNITS)).round() as i32;
         let (x, y) = at;
         let polygon = |corners: &[(i32, i32)]| {
@@ -208,7 +212,13 @@ impl Canvas {
     }
 
     /// Arm names beside the ends of their data; on a phone in a row above the plot.
-    fn labels(&self, arms: &[String], mut ends: Vec<(usize, i32)>, plot_right: i32, room: &Room) -> Drawn {
+    pub(super) fn labels(
+        &self,
+        arms: &[String],
+        mut ends: Vec<(usize, i32)>,
+        plot_right: i32,
+        room: &Room,
+    ) -> Drawn {
         let small = self.small();
         if !self.wide() {
             let mut x = 12;
@@ -245,12 +255,12 @@ impl Canvas {
     }
 
     /// Room for names to the right of a plot.
-    fn name_room(&self, arms: &[String]) -> i32 {
+    pub(super) fn name_room(&self, arms: &[String]) -> i32 {
         let widest = arms.iter().map(|name| ink::ems(name) * self.small()).fold(0.0, f64::max);
         if self.wide() { (widest as i32 * 7 / 6 + 40).clamp(60, 180) } else { 14 }
     }
 
-    fn axis_titles(&self, room: &Room, x: &str, y: &str) -> Drawn {
+    pub(super) fn axis_titles(&self, room: &Room, x: &str, y: &str) -> Drawn {
         let small = self.small();
         let below = self.height - room.bottom + 34;
         let plot_width = self.width - room.left - room.right;
@@ -595,7 +605,7 @@ fn x_end(axis: &Axis) -> f64 {
     if axis.log { axis.hi.exp() } else { axis.hi }
 }
 
-fn with_direction(metric: &str, symbol: &str, better: Better) -> String {
+pub(super) fn with_direction(metric: &str, symbol: &str, better: Better) -> String {
     let comma = |text: &str| if text.is_empty() { String::new() } else { format!(", {text}") };
     format!("{metric}{}{}", comma(symbol), comma(words::direction(better)))
 }
@@ -647,7 +657,7 @@ fn row_middle(rows: usize, index: usize) -> f64 {
     rows as f64 - index as f64 - 0.5
 }
 
-fn label_room(y: &Axis, small: f64) -> i32 {
+pub(super) fn label_room(y: &Axis, small: f64) -> i32 {
     let widest = y.ticks.iter().map(|(_, label)| ink::ems(label) * small).fold(0.0, f64::max);
     widest as i32 + 24
 }

@@ -12,10 +12,12 @@ use tenbin_core::taint::TaintLevel;
 use tenbin_core::unit::Unit;
 
 use crate::About;
-use crate::words::{self, Topic};
+use crate::topics::{self, CurveTopic, Part, Topic};
+use crate::words;
 use axis::Axis;
 
 mod axis;
+mod curve;
 mod draw;
 mod ink;
 
@@ -52,6 +54,7 @@ enum Kind {
     Values(Values),
     Timeline(Timeline),
     Lines(Lines),
+    Bands(curve::Bands),
 }
 
 /// Ratios with their intervals.
@@ -99,6 +102,8 @@ struct Timeline {
 }
 
 struct Dot {
+    /// The run's number.
+    run: i64,
     arm: usize,
     block: u32,
     at: f64,
@@ -147,25 +152,20 @@ enum LineRange {
 /// A figure's lines have so many points at most: thousands of samples make a slow page and no better picture.
 const MOST_POINTS: usize = 512;
 
+/// Curves of more points show no distribution of each: nobody looks at dozens of figures.
+const MOST_DISTRIBUTIONS: usize = 6;
+
 /// The figures that this experiment gives, in the order of the report.
 pub fn all(experiment: &Experiment, analysis: &Analysis, about: &About) -> Vec<Figure> {
     let mut figures = Vec::new();
     let mut names = Vec::new();
     let seat = Seat { experiment, analysis };
-    for topic in words::topics(analysis) {
-        let slug = unique(&slug(&topic.title), &mut names);
-        let made = [
-            seat.ratios(&topic).map(|kind| ("ratio", "ratio of the arms", kind)),
-            seat.values(&topic).map(|kind| ("values", "every arm alone", kind)),
-            seat.timeline(&topic).map(|kind| ("runs", "every run in time order", kind)),
-            seat.ecdf(&topic).map(|kind| ("distribution", "distribution of the samples", kind)),
-            seat.intervals(&topic).map(|kind| ("intervals", "within the runs", kind)),
-        ];
-        for (name, title, kind) in made.into_iter().flatten() {
-            let title = format!("{}: {title}", topic.title);
+    for part in topics::parts(analysis) {
+        let slug = unique(&slug(part.title()), &mut names);
+        for (name, title, alt, kind) in seat.kinds(&part) {
             figures.push(Figure {
                 name: format!("{slug}-{name}"),
-                alt: alt(&title, &topic),
+                alt,
                 title,
                 stamp: stamp(experiment, about),
                 arms: experiment.plan.arms.iter().map(|arm| arm.name.clone()).collect(),
@@ -240,6 +240,57 @@ struct Seat<'a> {
 }
 
 impl Seat<'_> {
+    /// Name, title, message and data of a part's figures.
+    fn kinds(&self, part: &Part<'_>) -> Vec<(String, String, String, Kind)> {
+        match part {
+            Part::Single(topic) => self.of_topic(topic, &topic.title),
+            Part::Curve(curve) => self.of_curve(curve),
+        }
+    }
+
+    fn of_topic(&self, topic: &Topic<'_>, called: &str) -> Vec<(String, String, String, Kind)> {
+        let made = [
+            self.ratios(topic).map(|kind| ("ratio", "ratio of the arms", kind)),
+            self.values(topic).map(|kind| ("values", "every arm alone", kind)),
+            self.timeline(topic).map(|kind| ("runs", "every run in time order", kind)),
+            self.ecdf(topic).map(|kind| ("distribution", "distribution of the samples", kind)),
+            self.intervals(topic).map(|kind| ("intervals", "within the runs", kind)),
+        ];
+        let named = made.into_iter().flatten().map(|(name, title, kind)| {
+            let title = format!("{called}: {title}");
+            (name.to_owned(), title.clone(), alt(&title, topic), kind)
+        });
+        named.collect()
+    }
+
+    fn of_curve(&self, curve: &CurveTopic<'_>) -> Vec<(String, String, String, Kind)> {
+        let made = [
+            self.ratio_curve(curve).map(|kind| ("ratio", "ratio of the arms", kind)),
+            self.value_curve(curve).map(|kind| ("values", "every arm alone", kind)),
+            self.curve_timeline(curve).map(|kind| ("runs", "every run in time order", kind)),
+        ];
+        let says: Vec<String> = curve
+            .pairs()
+            .into_iter()
+            .map(|pair| curve.tally(pair))
+            .chain(curve.wholes.iter().map(|whole| whole.text.clone()))
+            .collect();
+        let named = made.into_iter().flatten().map(|(name, title, kind)| {
+            let title = format!("{}: {title}", curve.title);
+            (name.to_owned(), title.clone(), format!("{title}. {}", says.join("; ")), kind)
+        });
+        let mut all: Vec<_> = named.collect();
+        if curve.points.len() <= MOST_DISTRIBUTIONS {
+            for (number, point) in (1..).zip(&curve.points) {
+                let Some(kind) = self.ecdf(&point.topic) else { continue };
+                let title = format!("{}: distribution of the samples at {}", curve.title, point.label);
+                let name = format!("{number}-distribution");
+                all.push((name, title.clone(), alt(&title, &point.topic), kind));
+            }
+        }
+        all
+    }
+
     fn arm(&self, name: &str) -> usize {
         self.experiment.plan.arms.iter().position(|arm| arm.name == name).unwrap_or(0)
     }
@@ -331,6 +382,7 @@ impl Seat<'_> {
                     false => format!("; {}", run.taint.reasons.join("; ")),
                 };
                 Some(Dot {
+                    run: record.id,
                     arm: record.slot.arm as usize,
                     block: record.slot.block,
                     at: record.started_at - began,

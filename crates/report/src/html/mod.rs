@@ -2,15 +2,18 @@
 //! reads on a phone and prints.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use tenbin_core::analysis::{Analysis, Comparison};
+use tenbin_core::analysis::Analysis;
 use tenbin_core::experiment::{Experiment, State};
-use tenbin_core::quantity;
 
 use crate::About;
 use crate::context;
-use crate::figure::{ARM_COLOURS, FONTS, Figure, Flavour, Size, variables};
+use crate::figure::{FONTS, Figure, Flavour, variables};
 use crate::method::{self, Status};
-use crate::words::{self, Tone, Topic};
+use crate::topics;
+use crate::words;
+use body::Body;
+
+mod body;
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
@@ -23,7 +26,15 @@ const DARK: &str = "--line:#30363d;--soft:#161b22;--link:#58a6ff;--good:#3fb950;
 
 /// The page.
 pub fn page(experiment: &Experiment, analysis: &Analysis, about: &About, figures: &[Figure]) -> String {
-    let report = Report { experiment, analysis, about, figures, topics: words::topics(analysis) };
+    let body = Body {
+        arms: experiment.plan.arms.iter().map(|arm| arm.name.clone()).collect(),
+        analysis,
+        figures,
+        parts: topics::parts(analysis),
+        counts: "block",
+        scope: method::scope(experiment),
+    };
+    let report = Report { experiment, analysis, about, body };
     let page = report.page().into_string();
     // Foreign text may hold what HTML has no character for.
     page.replace(|c: char| c.is_control() && !matches!(c, '\n' | '\t' | '\r'), "\u{fffd}")
@@ -33,8 +44,7 @@ struct Report<'a> {
     experiment: &'a Experiment,
     analysis: &'a Analysis,
     about: &'a About,
-    figures: &'a [Figure],
-    topics: Vec<Topic<'a>>,
+    body: Body<'a>,
 }
 
 /// The style sheet of every page.
@@ -79,16 +89,16 @@ impl Report<'_> {
                             ", " (words::routes(plan, "→")) ", "
                             (words::counted(self.experiment.blocks() as usize, "interleaved block")) ", seed " (self.experiment.seed) "."
                         }
-                        (self.decision())
+                        (self.body.decision())
                         (self.beside())
-                        (self.ceilings())
+                        (self.body.ceilings())
                         (self.state_of_runs())
                         (self.differences())
-                        (self.figure_section("Every run in time order", &["runs"],
+                        (self.body.figure_section("Every run in time order", &["runs"],
                             "Each dot is one run; lines part the blocks. Drift, order and heat would show here."))
-                        (self.figure_section("Distributions", &["distribution", "intervals"],
+                        (self.body.figure_section("Distributions", &["distribution", "intervals"],
                             "One line a run: the spread between runs is what the verdict rests on, not the number of samples."))
-                        (self.caveats())
+                        (self.body.caveats())
                         (self.environment())
                         (self.method())
                         (self.repeat())
@@ -99,111 +109,6 @@ impl Report<'_> {
                         " · begun " (self.about.created)
                     }
                     script { (PreEscaped(SCRIPT)) }
-                }
-            }
-        }
-    }
-
-    fn decision(&self) -> Markup {
-        html! {
-            section {
-                div.verdicts.many[self.analysis.comparisons.len() > 3] {
-                    @for topic in &self.topics {
-                        @for comparison in &topic.comparisons { (verdict(topic, comparison)) }
-                    }
-                }
-                @if self.analysis.comparisons.is_empty() {
-                    p { "Nothing was compared: no block holds a pair of runs that count." }
-                }
-                p.muted.small {
-                    (method::scope(self.experiment))
-                    @if !self.analysis.caveats.is_empty() {
-                        " To be read with care:"
-                        @for number in 1..=self.analysis.caveats.len() {
-                            " " a href={ "#note-" (number) } { "[" (number) "]" }
-                        }
-                    }
-                }
-                (self.chips())
-                @for topic in &self.topics {
-                    h3 { (topic.title) }
-                    @if !topic.levels.is_empty() { (self.levels(topic)) }
-                    @for figure in self.figures_of(topic, &["ratio", "values"]) { (drawn(figure)) }
-                }
-            }
-        }
-    }
-
-    fn levels(&self, topic: &Topic<'_>) -> Markup {
-        let bound = |level: &tenbin_core::analysis::Level| {
-            words::tightest(self.analysis, &level.arm, &level.metric.name, level.metric.unit)
-        };
-        let bounded = topic.levels.iter().any(|level| bound(level).is_some());
-        html! {
-            div.scroll {
-                table {
-                    thead {
-                        tr {
-                            th { "arm" } th.num { "n" } th.num { "median" } th.num { "95 % interval" }
-                            @if bounded { th.num { "of the ceiling" } }
-                        }
-                    }
-                    tbody {
-                        @for level in &topic.levels {
-                            @let text = words::level(level);
-                            tr {
-                                td.key { (level.arm) }
-                                td.num { (level.n) }
-                                td.num { (words::micro(&text.median)) }
-                                td.num { (text.interval.map_or("none below 6 runs".to_owned(), |i| words::micro(&i))) }
-                                @if bounded {
-                                    td.num {
-                                        @if let Some(bound) = bound(level) {
-                                            @if let Some(share) = bound.share { (words::share(share)) " of " }
-                                            (quantity::human(bound.ceiling.limit, bound.ceiling.unit, 3))
-                                        }
-                                    }
-                                }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    /// Buttons that dim an arm in every figure.
-    fn chips(&self) -> Markup {
-        html! {
-            div.chips.js {
-                @for (index, arm) in self.experiment.plan.arms.iter().enumerate() {
-                    button type="button" data-arm=(index) aria-pressed="true" {
-                        i style={ "--c:var(--arm" (index % ARM_COLOURS) ")" } {}
-                        (arm.name)
-                    }
-                }
-            }
-        }
-    }
-
-    /// The figures of a topic whose names end so.
-    fn figures_of<'s>(&'s self, topic: &'s Topic<'_>, kinds: &'s [&str]) -> impl Iterator<Item = &'s Figure> {
-        self.figures.iter().filter(move |figure| {
-            figure.title.starts_with(&format!("{}: ", topic.title))
-                && kinds.iter().any(|kind| figure.name.ends_with(&format!("-{kind}")))
-        })
-    }
-
-    fn figure_section(&self, title: &str, kinds: &[&str], says: &str) -> Markup {
-        let figures: Vec<&Figure> =
-            self.topics.iter().flat_map(|topic| self.figures_of(topic, kinds)).collect();
-        html! {
-            @if !figures.is_empty() {
-                section {
-                    h2 { (title) }
-                    p.muted { (says) }
-                    (self.chips())
-                    @for figure in figures { (drawn(figure)) }
                 }
             }
         }
@@ -241,29 +146,6 @@ impl Report<'_> {
                                         td.muted { (words::direction(row.metric.better)) }
                                     }
                                 }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    fn ceilings(&self) -> Markup {
-        html! {
-            @if !self.analysis.ceilings.is_empty() {
-                section {
-                    h2 { "What bounds it" }
-                    @for bound in &self.analysis.ceilings {
-                        details {
-                            summary {
-                                (bound.arm) ": " (bound.ceiling.name) " "
-                                (quantity::human(bound.ceiling.limit, bound.ceiling.unit, 4))
-                                @if let Some(share) = bound.share { ", " (words::share(share)) " reached" }
-                            }
-                            div.inside {
-                                ol.steps { @for step in &bound.ceiling.steps { li { (step) } } }
-                                @if !bound.ceiling.all_read { p.muted.small { "Some of these inputs are assumed, not read." } }
                             }
                         }
                     }
@@ -332,21 +214,6 @@ impl Report<'_> {
         }
     }
 
-    fn caveats(&self) -> Markup {
-        html! {
-            @if !self.analysis.caveats.is_empty() {
-                section {
-                    h2 { "To be read with care" }
-                    ol.notes {
-                        @for (index, caveat) in self.analysis.caveats.iter().enumerate() {
-                            li id={ "note-" (index + 1) } { (caveat.text) }
-                        }
-                    }
-                }
-            }
-        }
-    }
-
     fn environment(&self) -> Markup {
         let hosts = method::environment(self.experiment);
         html! {
@@ -408,8 +275,8 @@ impl Report<'_> {
         html! {
             section {
                 h2 { "Appendix" }
-                (self.p_values())
-                (self.data())
+                (self.body.p_values())
+                (self.body.data())
                 (self.schedule())
                 h3 { "Versions" }
                 p { (self.about.version) @for tool in method::tools(self.experiment) { "; " (tool) } }
@@ -423,85 +290,6 @@ impl Report<'_> {
                                     td.num { (index + 1) }
                                     td { span class={ "tag " (rule_class(rule.status)) } { (rule.status.word()) } }
                                     td { (rule.rule) br; span.muted { (rule.why) } }
-                                }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    fn p_values(&self) -> Markup {
-        html! {
-            @if !self.analysis.comparisons.is_empty() {
-                h3 { "Figures behind the verdicts" }
-                div.scroll {
-                    table {
-                        thead {
-                            tr {
-                                th { "metric" } th { "arm" } th.num { "ratio" } th.num { "interval" } th.num { "n" }
-                                th.num { "p" } th.num { "visible from" } th { "verdict" }
-                            }
-                        }
-                        tbody {
-                            @for topic in &self.topics {
-                                @for comparison in &topic.comparisons {
-                                    @let result = &comparison.result;
-                                    tr {
-                                        td { (topic.title) }
-                                        td.key { (comparison.arm) }
-                                        td.num { (words::ratio(result)) }
-                                        td.num { (words::ratio_interval(result).unwrap_or_else(|| "none".to_owned())) }
-                                        td.num { (result.n) }
-                                        td.num { (result.p.map_or_else(|| "none".to_owned(), |p| quantity::significant(p, 2))) }
-                                        td.num { (result.mde.map_or_else(|| "unknown".to_owned(), words::visible)) }
-                                        td { (words::verdict(result.verdict).1) }
-                                    }
-                                }
-                            }
-                        }
-                    }
-                }
-                p.muted.small {
-                    "\"Visible from\" is the smallest difference that this many blocks would show four times out of five. "
-                    "p is exact, by flipping signs of blocks."
-                }
-            }
-        }
-    }
-
-    fn data(&self) -> Markup {
-        html! {
-            @for (number, topic) in self.topics.iter().enumerate().filter(|(_, topic)| !topic.levels.is_empty()) {
-                @let id = format!("data-{number}");
-                details {
-                    summary { "Every run: " (topic.title) }
-                    div.inside {
-                        button.js type="button" data-copy=(id) { "copy CSV" }
-                        div.scroll {
-                            table id=(id) {
-                                thead {
-                                    tr {
-                                        th { "arm" } th.num { "block" } th.num { "run" }
-                                        th.num data-v="at_seconds" { "at" }
-                                        th.num data-v={ (topic.metric()) " (" (topic.unit().name()) ")" } { (topic.metric()) }
-                                    }
-                                }
-                                tbody {
-                                    @for level in &topic.levels {
-                                        @for value in &level.values {
-                                            tr {
-                                                td.key { (level.arm) }
-                                                td.num { (value.block + 1) }
-                                                td.num { (value.run) }
-                                                td.num data-v=(value.at) { (quantity::duration(value.at)) }
-                                                td.num data-v=(value.value) {
-                                                    (words::micro(&quantity::human(value.value, level.metric.unit, 4)))
-                                                }
-                                            }
-                                        }
-                                    }
                                 }
                             }
                         }
@@ -557,52 +345,6 @@ fn marks_table(marks: &[words::Mark]) -> Markup {
                     }
                 }
             }
-        }
-    }
-}
-
-fn verdict(topic: &Topic<'_>, comparison: &Comparison) -> Markup {
-    let result = &comparison.result;
-    let tone = match words::verdict(result.verdict).0 {
-        Tone::Better => "better",
-        Tone::Worse => "worse",
-        Tone::Same => "same",
-        Tone::Open => "open",
-    };
-    let direction = words::direction(comparison.better);
-    html! {
-        div class={ "verdict " (tone) } {
-            div.what {
-                (topic.title) @if !direction.is_empty() { ", " (direction) }
-                " · " (comparison.arm) " / " (comparison.base)
-            }
-            div.interval {
-                @match words::ratio_interval(result) {
-                    Some(interval) => { "× " (interval) " " small { "about " (words::ratio(result)) } }
-                    None => { "× " (words::ratio(result)) " " small { "no finite interval" } }
-                }
-            }
-            div.what {
-                @if words::ratio_interval(result).is_some() { (words::percent(result.level)) " interval · " }
-                "n = " (words::counted(result.n, "block"))
-                " · margin " (words::percent(result.margin))
-            }
-            // A number and its % stay on one line.
-            p.says { (comparison.text.replace(" %", "\u{a0}%")) }
-        }
-    }
-}
-
-fn drawn(figure: &Figure) -> Markup {
-    let sized = |size: Size, class: &str| {
-        let svg = figure.svg(Flavour::Inline, size);
-        PreEscaped(svg.replacen("<svg", &format!("<svg class=\"{class}\""), 1))
-    };
-    html! {
-        figure id=(figure.name) {
-            (sized(Size::Wide, "wide"))
-            (sized(Size::Narrow, "narrow"))
-            div.tools.js { button type="button" data-copy="svg" { "copy SVG" } }
         }
     }
 }

@@ -24,7 +24,7 @@ pub fn one_format(tool: &str, log: &[u8]) {
     if let Err(error) = outcome {
         assert!(!error.to_string().is_empty());
     }
-    for view in VIEWS.iter().filter(|view| view.name() == tool) {
+    for view in VIEWS.iter().filter(|view| view.name().trim_end_matches("-json") == tool) {
         let mut table = String::new();
         for run in &runs {
             let _ = view.print(run, &mut table);

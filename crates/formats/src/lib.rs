@@ -137,6 +137,8 @@ pub static VIEWS: &[&dyn View] = &[
     &himeno::Himeno,
     &imb::Imb,
     &iozone::Iozone,
+    &iperf3::Iperf3,
+    &iperf3::Iperf3Json,
     &ipmitool::Ipmitool,
     &osu::Osu,
     &ping::Ping,

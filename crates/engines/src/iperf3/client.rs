@@ -312,7 +312,8 @@ impl Measured {
         let (sender_congestion, receiver_congestion) =
             if settings.reverse { (congestion.1, congestion.0) } else { congestion };
         let [total, user, system] = theirs.cpu_percent.map(|percent| percent / 100.0);
-        self.outcome.test.end = Some(totals(&self.rows, far, cpu, Cpu { total, user, system }));
+        self.outcome.test.end =
+            Some(totals(&self.rows, far, cpu, Cpu { total, user: Some(user), system: Some(system) }));
         if let Some(end) = &mut self.outcome.test.end {
             end.sender_congestion = sender_congestion;
             end.receiver_congestion = receiver_congestion;
@@ -364,7 +365,7 @@ pub fn results(rows: &[Row], bytes: &[u64], seconds: f64, cpu: Cpu, congestion: 
         seconds: Some(seconds),
     };
     Results {
-        cpu_percent: [cpu.total, cpu.user, cpu.system].map(|share| share * 100.0),
+        cpu_percent: [Some(cpu.total), cpu.user, cpu.system].map(|share| share.unwrap_or(0.0) * 100.0),
         counts_retransmits: sends.then_some(counted),
         congestion,
         streams: rows.iter().zip(bytes).enumerate().map(stream).collect(),
@@ -374,7 +375,7 @@ pub fn results(rows: &[Row], bytes: &[u64], seconds: f64, cpu: Cpu, congestion: 
 /// CPU time over wall time.
 pub fn share(cpu: CpuTime, wall: f64) -> Cpu {
     let of = |seconds: f64| if wall > 0.0 { seconds / wall } else { 0.0 };
-    Cpu { total: of(cpu.total()), user: of(cpu.user), system: of(cpu.system) }
+    Cpu { total: of(cpu.total()), user: Some(of(cpu.user)), system: Some(of(cpu.system)) }
 }
 
 /// The name of the congestion control of a connection.

@@ -258,7 +258,11 @@ impl Server {
             sums: meter::sum(&rows).into_iter().collect(),
             streams: rows,
             cpu_local: Some(cpu),
-            cpu_remote: Some(tenbin_formats::iperf3::model::Cpu { total, user, system }),
+            cpu_remote: Some(tenbin_formats::iperf3::model::Cpu {
+                total,
+                user: Some(user),
+                system: Some(system),
+            }),
             sender_congestion,
             receiver_congestion,
         });

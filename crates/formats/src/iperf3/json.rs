@@ -1,4 +1,4 @@
-//! iperf3 3.12's `--json` document of a TCP test.
+//! iperf3 3.12's `--json` document.
 
 use serde_json::{Map, Value, json};
 
@@ -53,26 +53,26 @@ fn start(start: &Start) -> Value {
     put(if start.role == Role::Client { "connecting_to" } else { "accepted_connection" }, peer);
     put("cookie", start.cookie.clone().unwrap_or_default().into());
     let mss = start.mss_bytes.unwrap_or(0);
-    put(if start.mss_asked { "tcp_mss" } else { "tcp_mss_default" }, mss.into());
+    if !is_udp(start) {
+        put(if start.mss_asked { "tcp_mss" } else { "tcp_mss_default" }, mss.into());
+    }
     put("target_bitrate", start.target_bitrate.into());
     put("sock_bufsize", start.window_bytes.into());
     put("sndbuf_actual", start.send_buffer_bytes.unwrap_or(0).into());
     put("rcvbuf_actual", start.receive_buffer_bytes.unwrap_or(0).into());
-    put(
-        "test_start",
-        json!({
-            "protocol": start.protocol,
-            "num_streams": start.streams,
-            "blksize": start.block_bytes,
-            "omit": start.omit_seconds,
-            "duration": number(start.duration_seconds),
-            "bytes": start.limit_bytes,
-            "blocks": start.limit_blocks,
-            "reverse": i32::from(start.reverse),
-            "tos": start.tos,
-            "target_bitrate": start.target_bitrate,
-        }),
-    );
+    let test = json!({
+        "protocol": start.protocol,
+        "num_streams": start.streams,
+        "blksize": start.block_bytes,
+        "omit": start.omit_seconds,
+        "duration": number(start.duration_seconds),
+        "bytes": start.limit_bytes,
+        "blocks": start.limit_blocks,
+        "reverse": i32::from(start.reverse),
+        "tos": start.tos,
+        "target_bitrate": start.target_bitrate,
+    });
+    put("test_start", test);
     Value::Object(map)
 }
 
@@ -81,7 +81,7 @@ fn sends(start: &Start, row: &Row) -> bool {
     (row.direction == Direction::Forward) == (start.role == Role::Client)
 }
 
-fn figures(row: &Row, place: &[(&str, Value)]) -> Map<String, Value> {
+fn figures(row: &Row, more: &[(&str, Value)]) -> Value {
     let mut map = Map::new();
     if let Some(stream) = row.stream {
         map.insert("socket".into(), stream.into());
@@ -91,10 +91,10 @@ fn figures(row: &Row, place: &[(&str, Value)]) -> Map<String, Value> {
     map.insert("seconds".into(), number(row.end - row.start));
     map.insert("bytes".into(), number(row.bytes.unwrap_or(0.0)));
     map.insert("bits_per_second".into(), number(row.bits_per_second.unwrap_or(0.0)));
-    for (key, value) in place {
+    for (key, value) in more {
         map.insert((*key).to_owned(), value.clone());
     }
-    map
+    Value::Object(map)
 }
 
 /// Figures that are there, in microseconds where they are times.
@@ -114,55 +114,140 @@ fn kernel(row: &Row, names: [&'static str; 3]) -> Vec<(&'static str, Value)> {
     list.into_iter().filter_map(|(key, value)| Some((key, number(value?)))).collect()
 }
 
+/// The counters of datagrams that are there.
+fn counters(row: &Row) -> Vec<(&'static str, Value)> {
+    let list = [
+        ("jitter_ms", row.jitter_seconds.map(|seconds| seconds * 1e3)),
+        ("lost_packets", row.lost_packets),
+        ("packets", row.packets),
+        ("lost_percent", row.lost_ratio.map(|ratio| ratio * 100.0)),
+        ("out_of_order", row.out_of_order),
+    ];
+    list.into_iter().filter_map(|(key, value)| Some((key, number(value?)))).collect()
+}
+
+/// The names of a direction's sums end so: those of the way back of a bidirectional test.
+fn suffix(start: &Start, direction: Direction) -> &'static str {
+    if start.bidir && direction == Direction::Reverse { "_bidir_reverse" } else { "" }
+}
+
 /// An interval report.
 pub fn interval(start: &Start, interval: &Interval) -> Value {
     let row = |row: &Row| {
-        let mut more = kernel(row, ["snd_cwnd", "snd_wnd", "rtt"]);
+        let mut more =
+            if is_udp(start) { counters(row) } else { kernel(row, ["snd_cwnd", "snd_wnd", "rtt"]) };
         more.push(("omitted", row.omitted.into()));
         more.push(("sender", sends(start, row).into()));
-        Value::Object(figures(row, &more))
+        figures(row, &more)
     };
-    let streams: Vec<Value> = interval.streams.iter().map(row).collect();
-    json!({ "streams": streams, "sum": interval.sums.first().map(row) })
+    let mut map = Map::new();
+    map.insert("streams".into(), interval.streams.iter().map(row).collect());
+    for sum in &interval.sums {
+        map.insert(format!("sum{}", suffix(start, sum.direction)), row(sum));
+    }
+    Value::Object(map)
+}
+
+fn is_udp(start: &Start) -> bool {
+    start.protocol == "UDP"
+}
+
+/// A row of the totals. The far side that a server knows nothing of is all zeroes, as in iperf3; what else is not known
+/// is left out.
+fn total(
+    start: &Start,
+    rows: &[Row],
+    stream: Option<i64>,
+    side: Side,
+    direction: Direction,
+) -> Option<Value> {
+    let of = |row: &&Row| row.stream == stream && row.direction == direction;
+    let other = rows.iter().find(of)?;
+    let zero = Row { stream, side, direction, end: other.end, ..Row::default() };
+    let known = |row: &&Row| of(row) && row.side == side && row.bits_per_second.is_some();
+    let found = rows.iter().find(known).copied();
+    let row = found.or((start.role == Role::Server).then_some(zero))?;
+    let mut more = match (is_udp(start), side) {
+        (false, _) => kernel(&row, ["max_snd_cwnd", "max_snd_wnd", "mean_rtt"]),
+        // A sender's own jitter and losses are zeroes that nobody measured.
+        (true, Side::Sender) => {
+            let (packets, zero) = (row.packets.or(Some(0.0)), Some(0.0));
+            counters(&Row {
+                packets,
+                jitter_seconds: zero,
+                lost_packets: zero,
+                lost_ratio: zero,
+                ..Row::default()
+            })
+        }
+        (true, Side::Receiver) => counters(&row),
+    };
+    more.retain(|(key, _)| stream.is_some() || *key != "out_of_order");
+    // Of TCP the flag means the side that tells, of UDP the row.
+    let sender = if is_udp(start) { side == Side::Sender } else { sends(start, &row) };
+    more.push(("sender", sender.into()));
+    Some(figures(&row, &more))
+}
+
+/// The row of a UDP stream: the rate of the side that tells, beside the receiver's counters.
+fn mixed(start: &Start, rows: &[Row], stream: Option<i64>, direction: Direction) -> Option<Value> {
+    let of = |side: Side| {
+        rows.iter().find(|row| row.stream == stream && row.direction == direction && row.side == side)
+    };
+    let (sender, receiver) = (of(Side::Sender), of(Side::Receiver));
+    let rate = if start.role == Role::Client { sender.or(receiver) } else { receiver.or(sender) }?;
+    let mut row = *receiver.unwrap_or(rate);
+    // A stream ends with the side that tells, all together with the receiver.
+    row.end = if stream.is_some() { rate.end } else { row.end };
+    (row.bytes, row.bits_per_second) = (rate.bytes, rate.bits_per_second);
+    let mut more = counters(&row);
+    more.retain(|(key, _)| stream.is_some() || *key != "out_of_order");
+    more.push(("sender", sends(start, rate).into()));
+    Some(figures(&row, &more))
 }
 
 fn end(start: &Start, end: &End) -> Value {
-    // The side that a server knows nothing of is all zeroes, as in iperf3.
-    let of = |rows: &[Row], stream: Option<i64>, side: Side| {
-        let found = rows.iter().find(|row| row.stream == stream && row.side == side).copied();
-        let other = rows.iter().find(|row| row.stream == stream).copied().unwrap_or_default();
-        let zero = Row { stream, side, direction: other.direction, end: other.end, ..Row::default() };
-        let row = found.unwrap_or(zero);
-        let mut more = kernel(&row, ["max_snd_cwnd", "max_snd_wnd", "mean_rtt"]);
-        more.push(("sender", sends(start, &row).into()));
-        Value::Object(figures(&row, &more))
+    // The row of a lone UDP stream says nothing that its sums do not, and is not kept.
+    let lone = |row: &Row| Row { stream: start.connected.first().map(|one| one.socket), ..*row };
+    let streams = match end.streams.is_empty() && is_udp(start) && start.connected.len() == 1 {
+        true => end.sums.iter().map(lone).collect(),
+        false => end.streams.clone(),
     };
-    let mut ids: Vec<Option<i64>> = end.streams.iter().map(|row| row.stream).collect();
-    ids.dedup();
-    let streams: Vec<Value> = ids
-        .into_iter()
-        .map(|id| json!({ "sender": of(&end.streams, id, Side::Sender), "receiver": of(&end.streams, id, Side::Receiver) }))
-        .collect();
+    let mut places: Vec<(Option<i64>, Direction)> =
+        streams.iter().map(|row| (row.stream, row.direction)).collect();
+    places.sort_by_key(|(stream, _)| *stream);
+    places.dedup();
+    let stream = |(id, direction): (Option<i64>, Direction)| {
+        if is_udp(start) {
+            return json!({ "udp": mixed(start, &streams, id, direction) });
+        }
+        let sides = [Side::Sender, Side::Receiver].into_iter();
+        let told = sides
+            .filter_map(|side| Some((side.word().to_owned(), total(start, &streams, id, side, direction)?)));
+        Value::Object(told.collect())
+    };
     let mut map = Map::new();
-    map.insert("streams".into(), streams.into());
-    map.insert("sum_sent".into(), of(&end.sums, None, Side::Sender));
-    map.insert("sum_received".into(), of(&end.sums, None, Side::Receiver));
-    let percent = |share: f64| share * 100.0;
-    let (local, remote) = (end.cpu_local.unwrap_or_default(), end.cpu_remote.unwrap_or_default());
-    let cpu = |cpu: Cpu| [percent(cpu.total), percent(cpu.user), percent(cpu.system)];
-    let ([host_total, host_user, host_system], [remote_total, remote_user, remote_system]) =
-        (cpu(local), cpu(remote));
-    map.insert(
-        "cpu_utilization_percent".into(),
-        json!({
-            "host_total": host_total,
-            "host_user": host_user,
-            "host_system": host_system,
-            "remote_total": remote_total,
-            "remote_user": remote_user,
-            "remote_system": remote_system,
-        }),
-    );
+    map.insert("streams".into(), places.into_iter().map(stream).collect());
+    let near = if start.reverse { Direction::Reverse } else { Direction::Forward };
+    let ways = if start.bidir { vec![Direction::Forward, Direction::Reverse] } else { vec![near] };
+    for way in ways {
+        let suffix = suffix(start, way);
+        if is_udp(start) {
+            map.extend(mixed(start, &end.sums, None, way).map(|sum| (format!("sum{suffix}"), sum)));
+        }
+        for (name, side) in [("sum_sent", Side::Sender), ("sum_received", Side::Receiver)] {
+            let row = total(start, &end.sums, None, side, way);
+            map.extend(row.map(|row| (format!("{name}{suffix}"), row)));
+        }
+    }
+    let mut shares = Map::new();
+    for (host, cpu) in [("host", end.cpu_local), ("remote", end.cpu_remote)] {
+        let Some(Cpu { total, user, system }) = cpu else { continue };
+        for (part, share) in [("total", Some(total)), ("user", user), ("system", system)] {
+            shares.extend(share.map(|share| (format!("{host}_{part}"), Value::from(share * 100.0))));
+        }
+    }
+    map.insert("cpu_utilization_percent".into(), Value::Object(shares));
     for (key, name) in [
         ("sender_tcp_congestion", &end.sender_congestion),
         ("receiver_tcp_congestion", &end.receiver_congestion),

@@ -4,13 +4,15 @@
 //! iperf3 3.12 does. Used by the importer, by the engine that speaks iperf3's protocol and by the verb that prints
 //! like it, so that a figure has one meaning.
 
+use std::fmt;
 use std::io::BufRead;
 
 use read_json::Collector;
 use split::Splitter;
+use tenbin_core::run::Run;
 
 use crate::clean::Lines;
-use crate::{Format, ParseError, RunSink};
+use crate::{Format, ParseError, RunSink, View};
 
 mod flat;
 pub mod json;
@@ -18,14 +20,45 @@ pub mod model;
 mod read_json;
 mod read_text;
 mod reading;
+mod rebuild;
 pub mod series;
 mod split;
 #[cfg(test)]
 mod tests;
 pub mod text;
 
-/// The format.
+/// The format, and the view as text.
 pub struct Iperf3;
+
+/// The view as the document of `--json`.
+pub struct Iperf3Json;
+
+impl View for Iperf3 {
+    fn name(&self) -> &'static str {
+        "iperf3"
+    }
+
+    fn print(&self, run: &Run, out: &mut dyn fmt::Write) -> fmt::Result {
+        let Some(test) = rebuild::test(run) else { return Ok(()) };
+        text::test(&test, text::Style::default(), out)?;
+        match &test.error {
+            Some(error) => writeln!(out, "iperf3: {error}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl View for Iperf3Json {
+    fn name(&self) -> &'static str {
+        "iperf3-json"
+    }
+
+    fn print(&self, run: &Run, out: &mut dyn fmt::Write) -> fmt::Result {
+        let Some(test) = rebuild::test(run) else { return Ok(()) };
+        let text = serde_json::to_string_pretty(&json::document(&test)).map_err(|_| fmt::Error)?;
+        writeln!(out, "{text}")
+    }
+}
 
 impl Format for Iperf3 {
     fn name(&self) -> &'static str {

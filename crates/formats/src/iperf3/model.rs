@@ -189,10 +189,10 @@ pub struct Interval {
 pub struct Cpu {
     /// User and system.
     pub total: f64,
-    /// User.
-    pub user: f64,
-    /// System.
-    pub system: f64,
+    /// User, where it was told.
+    pub user: Option<f64>,
+    /// System, where it was told.
+    pub system: Option<f64>,
 }
 
 /// The figures of the whole test.

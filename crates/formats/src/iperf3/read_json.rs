@@ -463,7 +463,7 @@ fn end(start: &Start, data: &Value) -> Option<End> {
     if let Some(cpu) = data.get("cpu_utilization_percent") {
         let of = |host: &str| {
             let share = |part: &str| num(cpu, &format!("{host}_{part}")).map(|percent| percent / 100.0);
-            Some(Cpu { total: share("total")?, user: share("user")?, system: share("system")? })
+            Some(Cpu { total: share("total")?, user: share("user"), system: share("system") })
         };
         (end.cpu_local, end.cpu_remote) = (of("host"), of("remote"));
     }

@@ -488,7 +488,7 @@ fn cpu(end: &mut End, text: &str) {
             .map(|percent| percent / 100.0)
             .collect();
         if let [total, user, system] = shares[..] {
-            let share = Some(Cpu { total, user, system });
+            let share = Some(Cpu { total, user: Some(user), system: Some(system) });
             let side = if part.starts_with("local") { &mut end.cpu_local } else { &mut end.cpu_remote };
             *side = side.or(share);
         }

@@ -4,8 +4,8 @@
 //! the whole: it carries no `stream`, and the sum that repeats it is left out. Warm-up intervals are no samples.
 
 use tenbin_core::metric::{
-    CPU_UTILIZATION, CWND, JITTER, LOSS, Metric, PACKETS_LOST, REORDERED, RETRANSMITS, RTT, THROUGHPUT,
-    TRANSFERRED,
+    CPU_UTILIZATION, CWND, JITTER, LOSS, Metric, PACKETS_LOST, PACKETS_SENT, REORDERED, RETRANSMITS, RTT,
+    THROUGHPUT, TRANSFERRED,
 };
 use tenbin_core::sample::{Params, Sample, Series};
 
@@ -111,6 +111,8 @@ impl Builder {
         push(&CWND, &sender, row.cwnd_bytes.filter(|_| !total));
         push(&RTT, &sender, row.rtt_seconds);
         push(&JITTER, &receiver, row.jitter_seconds);
+        // A receiver knows of those up to the highest number that came.
+        push(&PACKETS_SENT, &here, row.packets);
         push(&PACKETS_LOST, &receiver, row.lost_packets);
         push(&REORDERED, &receiver, row.out_of_order);
         let loss = match (row.lost_packets, row.packets) {

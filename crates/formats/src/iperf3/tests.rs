@@ -111,6 +111,10 @@ fn text_comes_back_to_the_letter() {
         "tcp-p2-o1-server.txt",
         "tcp-reverse-client.txt",
         "tcp-reverse-server.txt",
+        "tcp-bidir-p2-client.txt",
+        "udp-client.txt",
+        "udp-reverse-client.txt",
+        "udp-server.txt",
     ] {
         let log = fixture(name);
         let read = read_text::read(&log);
@@ -124,7 +128,9 @@ fn text_comes_back_to_the_letter() {
 
 #[test]
 fn json_comes_back_with_every_key() {
-    for name in ["tcp-client.json", "tcp-p2-reverse-client.json", "tcp-server.json"] {
+    let names = ["tcp-client", "tcp-p2-reverse-client", "tcp-server", "tcp-bidir-client", "udp-client"];
+    for name in names.map(|name| format!("{name}.json")) {
+        let name = name.as_str();
         let log = fixture(name);
         let read = read_json::read(&log);
         let printed = json::document(&read[0].test);

@@ -5,7 +5,7 @@
 
 use std::fmt::{self, Write};
 
-use super::model::{End, Interval, Role, Row, Side, Start, Test};
+use super::model::{Direction, End, Interval, Role, Row, Side, Start, Test};
 
 /// The unit of the rate column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -114,7 +114,8 @@ pub fn start(start: &Start, style: Style, out: &mut dyn Write) -> fmt::Result {
     if start.reverse && start.role == Role::Client {
         writeln!(out, "Reverse mode, remote host {} is sending", start.peer_host)?;
     }
-    for connection in &start.connected {
+    // Of a run that was put together again the addresses may not be known.
+    for connection in start.connected.iter().filter(|connection| !connection.local_host.is_empty()) {
         writeln!(
             out,
             "[{:3}] local {} port {} connected to {} port {}",
@@ -137,12 +138,25 @@ pub fn start(start: &Start, style: Style, out: &mut dyn Write) -> fmt::Result {
             start.protocol, start.streams, start.block_bytes, start.omit_seconds, start.tos
         )?;
     }
-    let sends = super::series::local_side(start) == Side::Sender;
-    header(if sends { "Retr  Cwnd" } else { "" }, out)
+    let sends = start.bidir || super::series::local_side(start) == Side::Sender;
+    let more = match (is_udp(start), sends) {
+        (false, true) => "Retr  Cwnd",
+        (true, true) => "Total Datagrams",
+        (true, false) => JITTER,
+        (false, false) => "",
+    };
+    header(start, more, out)
 }
 
-fn header(more: &str, out: &mut dyn Write) -> fmt::Result {
-    let line = format!("[ ID] Interval           Transfer     Bitrate         {more}");
+const JITTER: &str = "Jitter    Lost/Total Datagrams";
+
+fn is_udp(start: &Start) -> bool {
+    start.protocol == "UDP"
+}
+
+fn header(start: &Start, more: &str, out: &mut dyn Write) -> fmt::Result {
+    let role = if start.bidir { "[Role]" } else { "" };
+    let line = format!("[ ID]{role} Interval           Transfer     Bitrate         {more}");
     writeln!(out, "{}", line.trim_end())
 }
 
@@ -150,16 +164,28 @@ fn header(more: &str, out: &mut dyn Write) -> fmt::Result {
 pub fn interval(test: &Start, interval: &Interval, style: Style, out: &mut dyn Write) -> fmt::Result {
     let several = test.connected.len() > 1;
     let tail = |row: &Row| if row.omitted { "(omitted)" } else { "" };
-    for row in &interval.streams {
-        line(row, tail(row), style, out)?;
+    for row in in_order(test, &interval.streams, &interval.sums) {
+        line(test, row, tail(row), style, out)?;
     }
-    if several {
-        for row in &interval.sums {
-            line(row, tail(row), style, out)?;
-        }
-        out.write_str(LINE)?;
+    if several { out.write_str(LINE) } else { Ok(()) }
+}
+
+/// Streams and, where there are several of a direction, their sums; of both directions one after the other.
+fn in_order<'a>(test: &Start, streams: &'a [Row], sums: &'a [Row]) -> Vec<&'a Row> {
+    let ways = if test.bidir { vec![Direction::Forward, Direction::Reverse] } else { Vec::new() };
+    let of = |way: Option<Direction>| {
+        let streams: Vec<&Row> =
+            streams.iter().filter(|row| way.is_none_or(|way| row.direction == way)).collect();
+        let several = streams.iter().any(|row| row.stream != streams[0].stream);
+        // A log of sums alone has them for all.
+        let shown = several || streams.is_empty();
+        let sums = sums.iter().filter(move |row| shown && way.is_none_or(|way| row.direction == way));
+        streams.into_iter().chain(sums).collect::<Vec<&Row>>()
+    };
+    match ways.is_empty() {
+        true => of(None),
+        false => ways.into_iter().flat_map(|way| of(Some(way))).collect(),
     }
-    Ok(())
 }
 
 /// The totals; `done` if the test came to its end.
@@ -172,20 +198,26 @@ pub fn end(test: &Start, end: &End, done: bool, style: Style, out: &mut dyn Writ
         out.write_str("Test Complete. Summary Results:\n")?;
     }
     let counted = end.streams.iter().any(|row| row.retransmits.is_some());
-    header(if counted { "Retr" } else { "" }, out)?;
-    for row in &end.streams {
-        line(row, row.side.word(), style, out)?;
-    }
-    if several {
-        for row in &end.sums {
-            line(row, row.side.word(), style, out)?;
-        }
+    let more = if is_udp(test) {
+        JITTER
+    } else if counted {
+        "Retr"
+    } else {
+        ""
+    };
+    header(test, more, out)?;
+    // The receiver's counters without its rate stand in the sender's row.
+    let rows =
+        in_order(test, &end.streams, &end.sums).into_iter().filter(|row| row.bits_per_second.is_some());
+    for row in rows {
+        line(test, row, row.side.word(), style, out)?;
     }
     if style.verbose {
         if let (Some(local), Some(remote)) = (end.cpu_local, end.cpu_remote) {
             let near = super::series::local_side(test);
             let share = |cpu: super::model::Cpu| {
-                format!("{:.1}% ({:.1}%u/{:.1}%s)", cpu.total * 100.0, cpu.user * 100.0, cpu.system * 100.0)
+                let [user, system] = [cpu.user, cpu.system].map(|share| share.unwrap_or(0.0) * 100.0);
+                format!("{:.1}% ({user:.1}%u/{system:.1}%s)", cpu.total * 100.0)
             };
             writeln!(
                 out,
@@ -205,22 +237,60 @@ pub fn end(test: &Start, end: &End, done: bool, style: Style, out: &mut dyn Writ
     if test.role == Role::Client && done { out.write_str("\niperf Done.\n") } else { Ok(()) }
 }
 
-/// A row of figures of a TCP test.
-fn line(row: &Row, tail: &str, style: Style, out: &mut dyn Write) -> fmt::Result {
+/// A row of figures.
+fn line(test: &Start, row: &Row, tail: &str, style: Style, out: &mut dyn Write) -> fmt::Result {
     match row.stream {
         Some(stream) => write!(out, "[{stream:3}]")?,
         None => write!(out, "[SUM]")?,
     }
+    if test.bidir {
+        let client = test.role == Role::Client;
+        let way = if (row.direction == Direction::Forward) == client { "TX" } else { "RX" };
+        write!(out, "[{way}-{}]", if client { "C" } else { "S" })?;
+    }
     let (bytes, bits) =
         (size(row.bytes.unwrap_or(0.0)), rate(row.bits_per_second.unwrap_or(0.0), style.rate));
     write!(out, " {:6.2}-{:<6.2} sec  {bytes}  {bits}", row.start, row.end)?;
-    // Of a total the window is the largest, which iperf3 does not print.
     let total = tail == Side::Sender.word() || tail == Side::Receiver.word();
+    if is_udp(test) {
+        return datagrams(row, tail, total, out);
+    }
+    // Of a total the window is the largest, which iperf3 does not print.
     match (row.retransmits, row.cwnd_bytes.filter(|_| !total)) {
         (Some(retransmits), Some(cwnd)) => writeln!(out, "  {retransmits:3.0}   {}       {tail}", size(cwnd)),
         (Some(retransmits), None) => writeln!(out, "  {retransmits:3.0}             {tail}"),
         (None, _) => writeln!(out, "                  {tail}"),
     }
+}
+
+/// The end of a row of a UDP test: how many were sent, or jitter and losses. What is not known is left out.
+fn datagrams(row: &Row, tail: &str, total: bool, out: &mut dyn Write) -> fmt::Result {
+    let sent = row.side == Side::Sender;
+    match (row.packets, row.lost_packets) {
+        (Some(packets), _) if sent && !total => write!(out, "  {packets:.0}")?,
+        // A sender's own are zeroes.
+        (Some(packets), None) if sent => write!(out, "  0.000 ms  0/{packets:.0} (0%)")?,
+        (packets, lost) => {
+            if let Some(jitter) = row.jitter_seconds {
+                write!(out, "  {:5.3} ms", jitter * 1e3)?;
+            }
+            if let (Some(lost), Some(packets)) = (lost, packets) {
+                let percent =
+                    row.lost_ratio.unwrap_or(if packets > 0.0 { lost / packets } else { 0.0 }) * 100.0;
+                write!(out, "  {lost:.0}/{packets:.0} ({}%)", percent_of(percent))?;
+            }
+        }
+    }
+    writeln!(out, "  {tail}")
+}
+
+/// Two significant digits, as C's `%.2g`.
+fn percent_of(percent: f64) -> String {
+    if percent >= 99.5 {
+        return "1e+02".to_owned();
+    }
+    let text = tenbin_core::quantity::significant(percent, 2);
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 /// A whole test.

@@ -24,7 +24,6 @@ pub fn run(run: &Run, out: &mut dyn Write) -> fmt::Result {
             (state, reading.flatten())
         })
         .collect();
-    let has_entity = rows.iter().any(|(state, _)| state.entity.is_some());
     // `sensor` has no words, only numbers, bits and "na".
     let plain = rows.iter().all(|(state, reading)| {
         let text = state.state.as_deref().unwrap_or_default();
@@ -32,9 +31,16 @@ pub fn run(run: &Run, out: &mut dyn Write) -> fmt::Result {
             || text == "na"
             || text.starts_with("0x") && state.status.as_ref().is_some_and(|s| s.starts_with("0x"))
     });
+    let entities = rows.iter().filter(|(state, _)| state.entity.is_some()).count();
+    // Only a list printed with -c has rows of both kinds.
+    let mixed = entities > 0 && entities < rows.len();
     for (state, reading) in rows {
-        if has_entity {
+        if mixed {
+            separated(out, state, reading)?;
+        } else if entities > 0 {
             elist(out, state, reading)?;
+        } else if let (None, Some(Shown { value, unit: None })) = (&state.status, &reading) {
+            writeln!(out, "{:<16} | {value}", state.sensor)?;
         } else if plain {
             sensor(out, state, reading)?;
         } else {
@@ -47,14 +53,15 @@ pub fn run(run: &Run, out: &mut dyn Write) -> fmt::Result {
 /// A value with the unit that ipmitool prints.
 struct Shown {
     value: f64,
-    unit: String,
+    /// `sensor reading` prints none.
+    unit: Option<String>,
 }
 
 impl Shown {
     /// As `sdr` prints it: whole numbers without decimals.
     fn short(&self) -> String {
         let decimals = if self.value.fract() == 0.0 { 0 } else { 2 };
-        format!("{:.decimals$} {}", self.value, self.unit)
+        format!("{:.decimals$} {}", self.value, self.unit.as_deref().unwrap_or("unspecified"))
     }
 }
 
@@ -89,29 +96,52 @@ fn shown(series: &Series) -> Option<Shown> {
         "level" => ((value * 1e8).round() / 1e6, "percent"),
         "reading" => match series.params.get("unit") {
             Some(Param::Text(unit)) => (value, unit.as_str()),
-            _ => (value, "unspecified"),
+            _ => return Some(Shown { value, unit: None }),
         },
         _ => return None,
     };
-    Some(Shown { value, unit: unit.to_owned() })
+    Some(Shown { value, unit: Some(unit.to_owned()) })
 }
 
 /// `CPU1 Temp        | 01h | ok  |  3.1 | 45 degrees C`
 fn elist(out: &mut dyn Write, state: &SensorState, reading: Option<Shown>) -> fmt::Result {
-    let number = match row::read(&state.raw, true) {
-        Some(Row::Sensor(_, sensor)) => sensor.number,
-        _ => None,
-    };
     let (id, instance) =
-        state.entity.as_deref().and_then(|entity| entity.split_once('.')).unwrap_or(("0", "0"));
+        state.entity.as_deref().and_then(|entity| entity.split_once('.')).unwrap_or_default();
     writeln!(
         out,
         "{:<16} | {} | {:<3} | {id:>2}.{instance} | {}",
         state.sensor,
-        number.as_deref().unwrap_or("00h"),
-        state.status.as_deref().unwrap_or("ns"),
+        number(state),
+        status(state),
         told(state, reading)
     )
+}
+
+/// `CPU1 Temp,45,degrees C,ok`, and of what has no number `PS1 Status,28h,ok,10.1,Presence detected`
+fn separated(out: &mut dyn Write, state: &SensorState, reading: Option<Shown>) -> fmt::Result {
+    let (sensor, status) = (&state.sensor, status(state));
+    let text = state.state.as_deref().unwrap_or_default();
+    match (reading, &state.entity) {
+        (Some(Shown { value, unit }), _) => {
+            writeln!(out, "{sensor},{value},{},{status}", unit.as_deref().unwrap_or("unspecified"))
+        }
+        (None, Some(entity)) => writeln!(out, "{sensor},{},{status},{entity},{text}", number(state)),
+        (None, None) => writeln!(out, "{sensor},{text},,{status}"),
+    }
+}
+
+/// The status in two letters; `sdr get` spells some out, lists say "no sensor" there.
+fn status(state: &SensorState) -> &str {
+    state.status.as_deref().filter(|status| status.len() <= 3 || status.starts_with("0x")).unwrap_or("ns")
+}
+
+/// The number of a sensor as its row printed it.
+fn number(state: &SensorState) -> String {
+    let number = match row::read(&state.raw, true) {
+        Some(Row::Sensor(_, sensor)) => sensor.number,
+        _ => None,
+    };
+    number.unwrap_or_else(|| "00h".to_owned())
 }
 
 /// `CPU1 Temp        | 45 degrees C      | ok`
@@ -129,7 +159,7 @@ fn sensor(out: &mut dyn Write, state: &SensorState, reading: Option<Shown>) -> f
     let status = state.status.as_deref().unwrap_or("na");
     let bits = status.starts_with("0x");
     let (value, unit) = match reading {
-        Some(shown) => (format!("{:.3}", shown.value), shown.unit),
+        Some(shown) => (format!("{:.3}", shown.value), shown.unit.unwrap_or_default()),
         None => {
             let unit = if bits { "discrete" } else { "" };
             (state.state.clone().unwrap_or_else(|| "na".to_owned()), unit.to_owned())

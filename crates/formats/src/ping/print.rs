@@ -143,7 +143,7 @@ pub struct Spread {
     /// The longest.
     pub max: f64,
     /// The deviation of the population.
-    pub mdev: f64,
+    pub mdev: Option<f64>,
 }
 
 impl Spread {
@@ -159,7 +159,7 @@ impl Spread {
         let variance = (squares - sum * sum / n) / n;
         let second = |us: i128| us as f64 / 1e6;
         let mdev = second((variance.max(0) as f64).sqrt() as i128);
-        Some(Spread { min: second(min), mean: second(sum / n), max: second(max), mdev })
+        Some(Spread { min: second(min), mean: second(sum / n), max: second(max), mdev: Some(mdev) })
     }
 }
 
@@ -224,8 +224,12 @@ pub fn summary(out: &mut dyn Write, summary: &Summary<'_>) -> fmt::Result {
     out.write_char('\n')?;
     let mut comma = "";
     if let Some(spread) = &summary.spread {
-        let [min, mean, max, mdev] = [spread.min, spread.mean, spread.max, spread.mdev].map(millis);
-        write!(out, "rtt min/avg/max/mdev = {min}/{mean}/{max}/{mdev} ms")?;
+        let [min, mean, max] = [spread.min, spread.mean, spread.max].map(millis);
+        match spread.mdev.map(millis) {
+            Some(mdev) => write!(out, "rtt min/avg/max/mdev = {min}/{mean}/{max}/{mdev} ms")?,
+            // As BusyBox prints it, which knows none.
+            None => write!(out, "round-trip min/avg/max = {min}/{mean}/{max} ms")?,
+        }
         comma = ", ";
     }
     if summary.pipe > 1 {
@@ -293,7 +297,7 @@ pub fn run(run: &Run, out: &mut dyn Write) -> fmt::Result {
     let reported = rtt.map(|series| &series.reported);
     let figure = |key: &str| reported?.get(key).copied();
     let printed = || {
-        Some(Spread { min: figure("min")?, mean: figure("mean")?, max: figure("max")?, mdev: figure("sd")? })
+        Some(Spread { min: figure("min")?, mean: figure("mean")?, max: figure("max")?, mdev: figure("sd") })
     };
     let values: Vec<f64> = samples.iter().map(|sample| sample.value).collect();
     let end = Summary {

@@ -314,7 +314,7 @@ fn spreads_as_ping_works_them_out() {
     {
         let series = &one(text).series[0];
         let own = print::Spread::of(&series.values()).unwrap();
-        let ours = [own.min, own.mean, own.max, own.mdev].map(|x| (x * 1e6).round() as i64);
+        let ours = [own.min, own.mean, own.max, own.mdev.unwrap()].map(|x| (x * 1e6).round() as i64);
         let printed = ["min", "mean", "max", "sd"].map(|key| (series.reported[key] * 1e6).round() as i64);
         assert_eq!(ours, printed, "{text}");
     }

@@ -20,6 +20,7 @@ pub mod league;
 mod markdown;
 mod method;
 pub mod openmetrics;
+mod overview;
 pub mod text;
 mod topics;
 mod words;

@@ -10,6 +10,7 @@ use crate::About;
 use crate::context;
 use crate::figure::{Figure, escape};
 use crate::method;
+use crate::overview;
 use crate::topics::{self, CurveTopic, Part, Topic};
 use crate::words;
 
@@ -29,8 +30,17 @@ pub fn document(experiment: &Experiment, analysis: &Analysis, about: &About, fig
     );
     for part in topics::parts(analysis) {
         match &part {
-            Part::Single(topic) => decision(&mut out, analysis, topic, figures),
-            Part::Curve(curve) => self::curve(&mut out, curve, figures),
+            Part::Single(topic) => {
+                decision(&mut out, analysis, topic);
+                self::overview(&mut out, analysis, &part);
+                pictures(&mut out, &topic.title, figures);
+            }
+            Part::Curve(curve) => {
+                curve_head(&mut out, curve);
+                self::overview(&mut out, analysis, &part);
+                pictures(&mut out, &curve.title, figures);
+                curve_points(&mut out, curve);
+            }
         }
     }
     paragraph(&mut out, &method::scope(experiment));
@@ -63,7 +73,7 @@ pub fn document(experiment: &Experiment, analysis: &Analysis, about: &About, fig
     out
 }
 
-fn decision(out: &mut String, analysis: &Analysis, topic: &Topic<'_>, figures: &[Figure]) {
+fn decision(out: &mut String, analysis: &Analysis, topic: &Topic<'_>) {
     heading(out, 2, &topic.title);
     for comparison in &topic.comparisons {
         let _ = writeln!(
@@ -106,7 +116,25 @@ fn decision(out: &mut String, analysis: &Analysis, topic: &Topic<'_>, figures: &
     if !direction.is_empty() {
         paragraph(out, &format!("{}: {direction}.", topic.in_words()));
     }
-    pictures(out, &topic.title, figures);
+}
+
+/// More than two arms: which can't be told apart, and every pair.
+fn overview(out: &mut String, analysis: &Analysis, part: &Part<'_>) {
+    let Some(group) = overview::of(analysis, part) else { return };
+    let over = match part {
+        Part::Single(_) => String::new(),
+        Part::Curve(curve) => format!(" Geometric means over {}.", curve.counted_common()),
+    };
+    paragraph(out, &format!("{}{over} {}", overview::friedman(group), overview::LETTERS));
+    text_table(out, overview::arms(group, part.unit(), words::micro));
+    out.push_str("<details><summary>Every pair of arms, decided together</summary>\n\n");
+    text_table(out, overview::pairs(group));
+    out.push_str("</details>\n\n");
+}
+
+fn text_table(out: &mut String, (header, rows): overview::Table) {
+    let header: Vec<&str> = header.iter().map(String::as_str).collect();
+    table(out, &header, rows.into_iter());
 }
 
 /// The figures that decide, under a title.
@@ -119,7 +147,7 @@ fn pictures(out: &mut String, title: &str, figures: &[Figure]) {
     figures.iter().filter(here).for_each(|figure| picture(out, figure));
 }
 
-fn curve(out: &mut String, curve: &CurveTopic<'_>, figures: &[Figure]) {
+fn curve_head(out: &mut String, curve: &CurveTopic<'_>) {
     heading(out, 2, &curve.title);
     for whole in &curve.wholes {
         let _ = writeln!(
@@ -135,7 +163,9 @@ fn curve(out: &mut String, curve: &CurveTopic<'_>, figures: &[Figure]) {
     for pair in curve.pairs() {
         paragraph(out, &format!("{}.", curve.tally(pair)));
     }
-    pictures(out, &curve.title, figures);
+}
+
+fn curve_points(out: &mut String, curve: &CurveTopic<'_>) {
     let direction = words::direction(curve.better());
     let comma = if direction.is_empty() { "" } else { ", " };
     paragraph(
@@ -145,9 +175,7 @@ fn curve(out: &mut String, curve: &CurveTopic<'_>, figures: &[Figure]) {
             words::capital(&curve.in_words())
         ),
     );
-    let (header, rows) = curve.table(words::micro);
-    let header: Vec<&str> = header.iter().map(String::as_str).collect();
-    table(out, &header, rows.into_iter());
+    text_table(out, curve.table(words::micro));
     for text in curve.remarks() {
         paragraph(out, &format!("{text}."));
     }

@@ -16,6 +16,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::computed::Computed;
 use crate::context;
+use crate::overview;
 use crate::topics::{self, CurveTopic, Part, Topic};
 use crate::words;
 
@@ -40,6 +41,7 @@ pub fn summary(experiment: &Experiment, analysis: &Analysis, width: usize) -> St
             Part::Single(topic) => metric(&mut out, analysis, topic, width),
             Part::Curve(curve) => self::curve(&mut out, curve, width),
         }
+        overview(&mut out, analysis, &part, width);
     }
     beside(&mut out, experiment, width);
     ceilings(&mut out, analysis, width);
@@ -95,6 +97,27 @@ fn metric(out: &mut String, analysis: &Analysis, topic: &Topic<'_>, width: usize
         paragraph(out, "  ", &ratio, width);
         paragraph(out, "  => ", &comparison.text, width);
     }
+}
+
+/// More than two arms: which can't be told apart.
+fn overview(out: &mut String, analysis: &Analysis, part: &Part<'_>, width: usize) {
+    let Some(group) = overview::of(analysis, part) else { return };
+    paragraph(out, "  ", &overview::friedman(group), width);
+    let over = match part {
+        Part::Single(_) => String::new(),
+        Part::Curve(curve) => format!("Geometric means over {}. ", curve.counted_common()),
+    };
+    paragraph(out, "  ", &format!("{over}{}", overview::LETTERS), width);
+    let (header, rows) = overview::arms(group, part.unit(), str::to_owned);
+    let names: Vec<&str> = header.iter().map(|name| name.strip_suffix(':').unwrap_or(name)).collect();
+    let mut table = table(&names, width);
+    for row in rows {
+        let number = |column: usize| header.get(column).is_some_and(|name: &String| name.ends_with(':'));
+        table.add_row(
+            row.iter().enumerate().map(|(column, cell)| if number(column) { right(cell) } else { left(cell) }),
+        );
+    }
+    push_table(out, &table);
 }
 
 fn curve(out: &mut String, curve: &CurveTopic<'_>, width: usize) {
@@ -471,6 +494,7 @@ fn table(header: &[&str], width: usize) -> Table {
     table.set_header(header.iter().map(|name| {
         let words = [
             "arm",
+            "letters",
             "measure",
             "metric",
             "host",

@@ -135,6 +135,32 @@ impl Part<'_> {
         }
     }
 
+    /// The metric's name.
+    pub fn metric(&self) -> &str {
+        match self {
+            Part::Single(topic) => topic.metric(),
+            Part::Curve(curve) => curve.points.first().map_or("", |point| point.topic.metric()),
+        }
+    }
+
+    /// The unit of the levels.
+    pub fn unit(&self) -> Unit {
+        match self {
+            Part::Single(topic) => topic.unit(),
+            Part::Curve(curve) => curve.unit(),
+        }
+    }
+
+    /// The parameters that all points share.
+    pub fn params(&self) -> Params {
+        match self {
+            Part::Single(topic) => topic.params(),
+            Part::Curve(curve) => {
+                curve.points.first().map(|p| shared(&p.topic.params(), &curve.along)).unwrap_or_default()
+            }
+        }
+    }
+
     /// The topics within.
     pub fn topics(&self) -> Vec<&Topic<'_>> {
         match self {
@@ -167,9 +193,20 @@ impl<'a> CurveTopic<'a> {
 
     /// `24 sizes`, `5 values of threads`.
     pub fn counted(&self) -> String {
+        self.told(self.points.len())
+    }
+
+    /// `11 sizes`: the points that all arms have.
+    pub fn counted_common(&self) -> String {
+        let arms = self.arms();
+        let all = |point: &&Point<'_>| arms.iter().all(|arm| point.level(arm).is_some());
+        self.told(self.points.iter().filter(all).count())
+    }
+
+    fn told(&self, count: usize) -> String {
         match self.along.as_str() {
-            "size_bytes" => format!("{} sizes", self.points.len()),
-            _ => format!("{} values of {}", self.points.len(), self.along_in_words()),
+            "size_bytes" => format!("{count} sizes"),
+            _ => format!("{count} values of {}", self.along_in_words()),
         }
     }
 

@@ -23,21 +23,26 @@ pub struct LevelText {
 
 /// The median and interval of an arm.
 pub fn level(level: &Level) -> LevelText {
-    if !level.median.is_finite() {
+    middle(level.median, level.interval, level.metric.unit)
+}
+
+/// A median and its interval with no more digits than the interval allows.
+pub fn middle(median: f64, interval: Option<(f64, f64)>, unit: Unit) -> LevelText {
+    if !median.is_finite() {
         return LevelText { median: "none".to_owned(), interval: None };
     }
-    let scale = Scale::of(level.median, level.metric.unit);
-    let half_width = level.interval.map(|(lo, hi)| (hi - lo) / 2.0);
-    let digits = digits(level.median, half_width);
-    let decimals = decimals(level.median / scale.factor, digits);
+    let scale = Scale::of(median, unit);
+    let half_width = interval.map(|(lo, hi)| (hi - lo) / 2.0);
+    let digits = digits(median, half_width);
+    let decimals = decimals(median / scale.factor, digits);
     let with_unit = |number: String| match scale.symbol {
         "" => number,
         symbol => format!("{number} {symbol}"),
     };
     let number = |value: f64| format!("{:.decimals$}", value / scale.factor);
-    let interval = level.interval.map(|(lo, hi)| with_unit(format!("{} to {}", number(lo), number(hi))));
-    let unsure = if level.interval.is_none() { "~" } else { "" };
-    LevelText { median: format!("{unsure}{}", with_unit(number(level.median))), interval }
+    let told = interval.map(|(lo, hi)| with_unit(format!("{} to {}", number(lo), number(hi))));
+    let unsure = if interval.is_none() { "~" } else { "" };
+    LevelText { median: format!("{unsure}{}", with_unit(number(median))), interval: told }
 }
 
 /// Significant digits worth printing of `value` known to ± `half_width`.

@@ -97,3 +97,29 @@ fn figures_leave_a_gap_where_nothing_was_measured() {
         assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
     }
 }
+
+#[test]
+fn many_arms_get_letters_and_every_pair() {
+    let experiment = experiment(&["old", "new", "twin", "odd"]);
+    let analysis = weigh(&experiment);
+    let files = files(&experiment, &analysis, &fixture::about());
+    let (html, markdown) = (file(&files, "report.html"), file(&files, "report.md"));
+    for text in [html, markdown] {
+        assert!(text.contains("they are not all alike (Friedman"), "{text}");
+        assert!(text.contains("Geometric means over 11 sizes. Arms that share a letter"), "{text}");
+    }
+    let letters = |arm: &str| {
+        let row = markdown.lines().find(|line| line.starts_with(&format!("| {arm} | 8 |"))).unwrap();
+        row.trim_matches('|').split('|').next_back().unwrap().trim().to_owned()
+    };
+    assert_eq!((letters("new"), letters("old")), ("a".to_owned(), letters("twin")));
+    assert_ne!(letters("odd"), letters("old"));
+    let pairs = markdown.split("<summary>Every pair of arms").nth(1).unwrap();
+    let pairs = pairs.split("</details>").next().unwrap();
+    assert_eq!(pairs.lines().filter(|line| line.contains(" to ")).count(), 6, "{pairs}");
+    let text = text::summary(&experiment, &analysis, 80);
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    for part in ["Friedman", "letters", "share a letter"] {
+        assert!(text.contains(part), "no {part}:\n{text}");
+    }
+}

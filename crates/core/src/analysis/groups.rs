@@ -11,7 +11,7 @@ use crate::metric::{Better, Scale};
 use crate::sample::Params;
 use crate::stats;
 use crate::stats::ranks::{Overview, friedman};
-use crate::verdict::{Question, decide_together};
+use crate::verdict::{Decision, LEVEL, Question, decide_together};
 
 /// More arms have no letters.
 const MOST_ARMS: usize = 26;
@@ -25,10 +25,41 @@ pub struct Group {
     pub params: Params,
     /// Arms, the best first, each with its letters.
     pub letters: Vec<(String, String)>,
+    /// The same arms alone, over the blocks.
+    #[serde(default)]
+    pub alone: Vec<Alone>,
+    /// Every two arms against each other, decided together.
+    #[serde(default)]
+    pub pairs: Vec<Pair>,
     /// Whether any arm differs from any other; absent where blocks are incomplete.
     pub friedman: Option<Overview>,
     /// A sentence.
     pub text: String,
+}
+
+/// An arm alone: its value by a metric, or its geometric mean over a curve.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Alone {
+    /// The arm's name.
+    pub arm: String,
+    /// Blocks that have it.
+    pub n: usize,
+    /// The median over blocks, in the metric's unit.
+    pub median: f64,
+    /// Its 95 % interval by exact ranks; absent below six blocks.
+    pub interval: Option<(f64, f64)>,
+}
+
+/// Two arms against each other.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Pair {
+    /// The arm compared with.
+    pub base: String,
+    /// The arm compared.
+    pub arm: String,
+    /// The result, at a level at which all pairs together are rarely wrong.
+    #[serde(flatten)]
+    pub result: Decision,
 }
 
 /// The letters of a topic; `None` of fewer than three arms or where nothing can be told.
@@ -54,20 +85,27 @@ pub(super) fn group(experiment: &Experiment, topic: &Topic, members: &[&Subject]
     };
     let questions: Vec<Question> = pairs.iter().map(question).collect();
     let decided = decide_together(&questions, Options::default().correction, experiment.seed);
-    let apart: Vec<(usize, usize)> = pairs
-        .iter()
-        .zip(decided)
-        .filter(|(_, decision)| decision.as_ref().is_ok_and(|decision| decision.verdict.is_different()))
-        .map(|(pair, _)| *pair)
-        .collect();
-    let middle =
-        |arm: usize| stats::median(&table.iter().filter_map(|block| block[arm]).collect::<Vec<f64>>());
-    let mut order: Vec<(usize, f64)> = (0..arms.len()).filter_map(|arm| Some((arm, middle(arm)?))).collect();
-    order.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let decided: Vec<((usize, usize), Decision)> =
+        pairs.into_iter().zip(decided).filter_map(|(pair, decision)| Some((pair, decision.ok()?))).collect();
+    let differ = |(_, decision): &&((usize, usize), Decision)| decision.verdict.is_different();
+    let apart: Vec<(usize, usize)> = decided.iter().filter(differ).map(|(pair, _)| *pair).collect();
+    let alone = |arm: usize| {
+        let values: Vec<f64> = table.iter().filter_map(|block| block[arm]).collect();
+        let interval = stats::median_interval(&values, LEVEL);
+        let (arm, n, median) = (arms[arm].name.clone(), values.len(), stats::median(&values)?);
+        Some(Alone { arm, n, median, interval })
+    };
+    let mut order: Vec<(usize, Alone)> =
+        (0..arms.len()).filter_map(|arm| Some((arm, alone(arm)?))).collect();
+    order.sort_by(|a, b| a.1.median.total_cmp(&b.1.median));
     if first.metric.better == Better::Higher {
         order.reverse();
     }
-    let order: Vec<usize> = order.into_iter().map(|(arm, _)| arm).collect();
+    let (order, alone): (Vec<usize>, Vec<Alone>) = order.into_iter().unzip();
+    let pair = |((arm, base), result): ((usize, usize), Decision)| {
+        let [arm, base] = [arm, base].map(|index| arms[index].name.clone());
+        Pair { base, arm, result }
+    };
     let letters: Vec<(String, String)> =
         order.iter().zip(letters(&order, &apart)).map(|(arm, l)| (arms[*arm].name.clone(), l)).collect();
     let complete: Option<Vec<Vec<f64>>> =
@@ -87,6 +125,8 @@ pub(super) fn group(experiment: &Experiment, topic: &Topic, members: &[&Subject]
         metric: first.metric.name.clone().into_owned(),
         params,
         letters,
+        alone,
+        pairs: decided.into_iter().map(pair).collect(),
         friedman,
         text,
     })

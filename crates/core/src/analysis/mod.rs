@@ -28,7 +28,7 @@ use crate::verdict::{Correction, Decision, Verdict};
 
 pub use curves::{Curve, Inversion};
 pub use diagnose::{Diagnostic, DiagnosticKind, diagnose};
-pub use groups::Group;
+pub use groups::{Alone, Group, Pair};
 pub use subjects::compared_params;
 
 /// The answer to a plan's question.

@@ -7,6 +7,7 @@ use tenbin_core::quantity;
 use tenbin_core::verdict::Decision;
 
 use crate::figure::{ARM_COLOURS, Figure, Flavour, Size};
+use crate::overview::{self, Table};
 use crate::topics::{self, CurveTopic, Part, Topic};
 use crate::words::{self, Tone};
 
@@ -54,9 +55,13 @@ impl Body<'_> {
                     @match part {
                         Part::Single(topic) => {
                             @if !topic.levels.is_empty() { (self.levels(topic)) }
+                            (self.overview(part))
                             @for figure in self.figures_of(&topic.title, &["ratio", "values"]) { (drawn(figure)) }
                         }
-                        Part::Curve(curve) => (self.curve(curve)),
+                        Part::Curve(curve) => {
+                            (self.overview(part))
+                            (self.curve(curve))
+                        }
                     }
                 }
             }
@@ -110,6 +115,30 @@ impl Body<'_> {
                 }
                 // A number and its % stay on one line.
                 p.says { (text.replace(" %", "\u{a0}%")) }
+            }
+        }
+    }
+
+    /// More than two arms: which can't be told apart, and every pair.
+    fn overview(&self, part: &Part<'_>) -> Markup {
+        let group = overview::of(self.analysis, part);
+        let over = match part {
+            Part::Single(_) => String::new(),
+            Part::Curve(curve) => format!(" Geometric means over {}.", curve.counted_common()),
+        };
+        html! {
+            @if let Some(group) = group {
+                p { (overview::friedman(group)) (over) " " (overview::LETTERS) }
+                (text_table(overview::arms(group, part.unit(), words::micro)))
+                details {
+                    summary { "Every pair of arms" }
+                    div.inside {
+                        (text_table(overview::pairs(group)))
+                        p.muted.small {
+                            "All pairs were decided together, which asks for more than a comparison with the base alone."
+                        }
+                    }
+                }
             }
         }
     }
@@ -304,6 +333,33 @@ impl Body<'_> {
             with_data.filter(|(_, part)| part.topics().iter().any(|topic| !topic.levels.is_empty()));
         html! {
             @for (number, part) in with_data { (every_run(part, &format!("data-{number}"))) }
+        }
+    }
+}
+
+/// A table of text; headers that end in a colon are columns of numbers.
+pub fn text_table((header, rows): Table) -> Markup {
+    let number = |column: usize| header.get(column).is_some_and(|name| name.ends_with(':'));
+    html! {
+        div.scroll {
+            table {
+                thead {
+                    tr {
+                        @for (column, name) in header.iter().enumerate() {
+                            th.num[number(column)] { (name.strip_suffix(':').unwrap_or(name)) }
+                        }
+                    }
+                }
+                tbody {
+                    @for row in &rows {
+                        tr {
+                            @for (column, cell) in row.iter().enumerate() {
+                                td.num[number(column)].key[column == 0] { (cell) }
+                            }
+                        }
+                    }
+                }
+            }
         }
     }
 }

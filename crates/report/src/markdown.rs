@@ -9,6 +9,7 @@ use tenbin_core::quantity;
 use crate::About;
 use crate::context;
 use crate::figure::{Figure, escape};
+use crate::know;
 use crate::method;
 use crate::overview;
 use crate::topics::{self, CurveTopic, Part, Topic};
@@ -19,11 +20,11 @@ pub fn document(experiment: &Experiment, analysis: &Analysis, about: &About, fig
     let mut out = String::new();
     let plan = &experiment.plan;
     heading(&mut out, 1, plan.question.as_deref().unwrap_or(&plan.name));
-    let arms: Vec<String> = plan.arms.iter().map(|arm| md(&arm.name)).collect();
+    let arms: Vec<String> = plan.arms.iter().map(|arm| arm.name.clone()).collect();
     let _ = writeln!(
         out,
         "{}, {}, {}, seed {}.\n",
-        arms.join(" against "),
+        md(&words::against(&arms)),
         md(&words::routes(plan, "→")),
         words::counted(experiment.blocks() as usize, "interleaved block"),
         experiment.seed
@@ -46,6 +47,7 @@ pub fn document(experiment: &Experiment, analysis: &Analysis, about: &About, fig
     paragraph(&mut out, &method::scope(experiment));
     beside(&mut out, experiment);
     ceilings(&mut out, analysis);
+    know(&mut out, analysis, &arms);
     state_of_runs(&mut out, experiment, analysis);
     differences(&mut out, analysis);
     for (title, kinds) in
@@ -175,7 +177,18 @@ fn curve_points(out: &mut String, curve: &CurveTopic<'_>) {
             words::capital(&curve.in_words())
         ),
     );
-    text_table(out, curve.table(words::micro));
+    match curve.pairs().as_slice() {
+        [pair] => text_table(out, curve.table(&curve.arms(), Some(*pair), words::micro)),
+        pairs => {
+            text_table(out, curve.table(&curve.arms(), None, words::micro));
+            for pair in pairs {
+                let name = inert(&format!("{} against {}", pair.0, pair.1));
+                let _ = writeln!(out, "<details><summary>{name}, point by point</summary>\n");
+                text_table(out, curve.table(&[], Some(*pair), words::micro));
+                out.push_str("</details>\n\n");
+            }
+        }
+    }
     for text in curve.remarks() {
         paragraph(out, &format!("{text}."));
     }
@@ -243,12 +256,30 @@ fn differences(out: &mut String, analysis: &Analysis) {
     table(out, &["host", "fact", "arm", "value"], rows);
 }
 
+/// What stood out, by arm.
+fn know(out: &mut String, analysis: &Analysis, arms: &[String]) {
+    let chapters = know::chapters(analysis, arms);
+    if chapters.is_empty() {
+        return;
+    }
+    heading(out, 2, know::TITLE);
+    paragraph(out, know::FLAGGED);
+    for chapter in chapters {
+        heading(out, 3, &chapter.of);
+        for text in &chapter.sentences {
+            let _ = writeln!(out, "- {}", md(&words::micro_inside(text)));
+        }
+        out.push('\n');
+    }
+}
+
 fn caveats(out: &mut String, analysis: &Analysis) {
-    if analysis.caveats.is_empty() {
+    let caveats = know::others(analysis);
+    if caveats.is_empty() {
         return;
     }
     heading(out, 2, "To be read with care");
-    for (index, caveat) in analysis.caveats.iter().enumerate() {
+    for (index, caveat) in caveats.iter().enumerate() {
         let _ = writeln!(out, "{}. {}", index + 1, md(&caveat.text));
     }
     out.push('\n');

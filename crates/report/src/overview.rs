@@ -23,7 +23,9 @@ pub fn of<'a>(analysis: &'a Analysis, part: &Part<'_>) -> Option<&'a Group> {
 pub fn friedman(group: &Group) -> String {
     let arms = group.letters.len();
     match &group.friedman {
-        None => "No overall test: some block lacks an arm, or all values of every block are equal.".to_owned(),
+        None => {
+            "No overall test: some block lacks an arm, or all values of every block are equal.".to_owned()
+        }
         Some(found) => {
             let p = match found.p {
                 p if p < 1e-4 => "p < 0.0001".to_owned(),
@@ -32,7 +34,9 @@ pub fn friedman(group: &Group) -> String {
             let chi2 = format!("chi-squared {}, {p}", significant(found.chi2, 3));
             match found.p < 0.05 {
                 true => format!("Over all {arms} arms: they are not all alike (Friedman's test, {chi2})."),
-                false => format!("Over all {arms} arms: none can be told from the others (Friedman's test, {chi2})."),
+                false => format!(
+                    "Over all {arms} arms: none can be told from the others (Friedman's test, {chi2})."
+                ),
             }
         }
     }

@@ -16,12 +16,19 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::computed::Computed;
 use crate::context;
+use crate::know;
 use crate::overview;
 use crate::topics::{self, CurveTopic, Part, Topic};
 use crate::words;
 
+/// Ratios of more pairs of arms than these have no room beside each other.
+const MOST_PAIRS: usize = 3;
+
 /// So many reasons for marks are shown: a screen, not a log.
 const MOST_MARKS: usize = 6;
+
+/// So many sentences about an arm.
+const MOST_SENTENCES: usize = 6;
 
 /// So many imported runs are shown: nobody reads on.
 const MOST_IMPORTED: usize = 500;
@@ -45,6 +52,7 @@ pub fn summary(experiment: &Experiment, analysis: &Analysis, width: usize) -> St
     }
     beside(&mut out, experiment, width);
     ceilings(&mut out, analysis, width);
+    know(&mut out, experiment, analysis, width);
     state_of_runs(&mut out, experiment, analysis, width);
     differences(&mut out, analysis, width);
     footnotes(&mut out, analysis, width);
@@ -99,6 +107,34 @@ fn metric(out: &mut String, analysis: &Analysis, topic: &Topic<'_>, width: usize
     }
 }
 
+/// Every arm alone along a curve; beside them the ratios, where there is one pair.
+fn curve_levels(out: &mut String, curve: &CurveTopic<'_>, width: usize) {
+    let (arms, pairs) = (curve.arms(), curve.pairs());
+    let along = curve.along_in_words();
+    let mut header = vec![along.as_str()];
+    header.extend(&arms);
+    let one = if pairs.len() == 1 { pairs.first() } else { None };
+    header.extend(one.iter().flat_map(|_| ["ratio", "95 % interval", "verdict"]));
+    let mut table = table(&header, width);
+    for point in &curve.points {
+        let mut row = vec![right(&point.label)];
+        let level = |arm: &&str| point.level(arm).map(|level| words::level(level).median).unwrap_or_default();
+        row.extend(arms.iter().map(|arm| right(level(arm))));
+        match one.map(|pair| point.comparison(*pair)) {
+            None => {}
+            Some(None) => row.extend([right(""), right(""), right("not compared")]),
+            Some(Some(comparison)) => {
+                let result = &comparison.result;
+                let interval = words::ratio_interval(result).unwrap_or_else(|| "none".to_owned());
+                let verdict = words::verdict(result.verdict).1;
+                row.extend([right(words::ratio(result)), right(interval), right(verdict)]);
+            }
+        }
+        table.add_row(row);
+    }
+    push_table(out, &table);
+}
+
 /// More than two arms: which can't be told apart.
 fn overview(out: &mut String, analysis: &Analysis, part: &Part<'_>, width: usize) {
     let Some(group) = overview::of(analysis, part) else { return };
@@ -114,7 +150,9 @@ fn overview(out: &mut String, analysis: &Analysis, part: &Part<'_>, width: usize
     for row in rows {
         let number = |column: usize| header.get(column).is_some_and(|name: &String| name.ends_with(':'));
         table.add_row(
-            row.iter().enumerate().map(|(column, cell)| if number(column) { right(cell) } else { left(cell) }),
+            row.iter()
+                .enumerate()
+                .map(|(column, cell)| if number(column) { right(cell) } else { left(cell) }),
         );
     }
     push_table(out, &table);
@@ -124,28 +162,20 @@ fn curve(out: &mut String, curve: &CurveTopic<'_>, width: usize) {
     let direction = words::direction(curve.better());
     let comma = if direction.is_empty() { "" } else { ", " };
     let _ = writeln!(out, "\n{}{comma}{direction}", curve.title);
-    let (arms, pairs) = (curve.arms(), curve.pairs());
-    let along = curve.along_in_words();
-    let mut header = vec![along.as_str()];
-    header.extend(&arms);
-    pairs.iter().for_each(|_| header.extend(["ratio", "95 % interval", "verdict"]));
-    let mut table = table(&header, width);
-    for point in &curve.points {
-        let mut row = vec![right(&point.label)];
-        let level = |arm: &&str| point.level(arm).map(|level| words::level(level).median).unwrap_or_default();
-        row.extend(arms.iter().map(|arm| right(level(arm))));
-        for pair in &pairs {
-            let Some(result) = point.comparison(*pair).map(|one| &one.result) else {
-                row.extend([right(""), right(""), right("not compared")]);
-                continue;
-            };
-            let interval = words::ratio_interval(result).unwrap_or_else(|| "none".to_owned());
-            let verdict = words::verdict(result.verdict).1;
-            row.extend([right(words::ratio(result)), right(interval), right(verdict)]);
+    let pairs = curve.pairs();
+    curve_levels(out, curve, width);
+    if (2..=MOST_PAIRS).contains(&pairs.len()) {
+        let names: Vec<String> = pairs.iter().map(|(arm, base)| format!("{arm} / {base}")).collect();
+        let along = curve.along_in_words();
+        let header: Vec<&str> =
+            [along.as_str()].into_iter().chain(names.iter().map(String::as_str)).collect();
+        let mut table = table(&header, width);
+        for point in &curve.points {
+            let ratios = pairs.iter().map(|pair| right(point.ratio(*pair)));
+            table.add_row([right(&point.label)].into_iter().chain(ratios));
         }
-        table.add_row(row);
+        push_table(out, &table);
     }
-    push_table(out, &table);
     for whole in &curve.wholes {
         let over = format!("{} / {}{}", whole.arm, whole.base, topics::over(whole));
         paragraph(out, "  ", &format!("{over}: {}", words::rests_on(&whole.whole)), width);
@@ -236,12 +266,33 @@ fn differences(out: &mut String, analysis: &Analysis, width: usize) {
     push_table(out, &table);
 }
 
+/// What stood out, by arm: a screen, not a log.
+fn know(out: &mut String, experiment: &Experiment, analysis: &Analysis, width: usize) {
+    let arms: Vec<String> = experiment.plan.arms.iter().map(|arm| arm.name.clone()).collect();
+    let chapters = know::chapters(analysis, &arms);
+    if chapters.is_empty() {
+        return;
+    }
+    out.push_str("\nwhat to know about these numbers; all of them count\n");
+    for chapter in chapters {
+        paragraph(out, "  ", &format!("{}:", chapter.of), width);
+        for text in chapter.sentences.iter().take(MOST_SENTENCES) {
+            paragraph(out, "    - ", text, width);
+        }
+        if chapter.sentences.len() > MOST_SENTENCES {
+            let more = chapter.sentences.len() - MOST_SENTENCES;
+            let _ = writeln!(out, "    and {more} more, all in the report");
+        }
+    }
+}
+
 fn footnotes(out: &mut String, analysis: &Analysis, width: usize) {
-    if analysis.caveats.is_empty() {
+    let caveats = know::others(analysis);
+    if caveats.is_empty() {
         return;
     }
     out.push_str("\nto be read with care\n");
-    for (index, caveat) in analysis.caveats.iter().enumerate() {
+    for (index, caveat) in caveats.iter().enumerate() {
         paragraph(out, &format!("  [{}] ", index + 1), &caveat.text, width);
     }
 }

@@ -9,6 +9,7 @@ use tenbin_core::quantity;
 use tenbin_core::sample::{Param, Params};
 use tenbin_core::unit::Unit;
 
+use crate::overview::Table;
 use crate::words;
 
 /// A metric under certain parameters, with the arms' levels and the comparisons made in it.
@@ -273,32 +274,23 @@ impl<'a> CurveTopic<'a> {
         told.join(", ")
     }
 
-    /// The curve as a table for text: the header, columns of numbers ending in a colon, and a row a point. `unit` may
-    /// make units prettier.
-    pub fn table(&self, unit: fn(&str) -> String) -> (Vec<String>, Vec<Vec<String>>) {
-        let (arms, pairs) = (self.arms(), self.pairs());
+    /// The curve as a table for text: every arm alone, and the ratios of one pair of arms.
+    pub fn table(&self, arms: &[&str], pair: Option<(&str, &str)>, prettier: fn(&str) -> String) -> Table {
         let mut header = vec![format!("{}:", self.along_in_words())];
         header.extend(arms.iter().map(|arm| format!("{arm}:")));
-        for pair in &pairs {
-            // One pair needs no name.
-            let of = if pairs.len() == 1 { "ratio".to_owned() } else { format!("{} / {}", pair.0, pair.1) };
-            header.extend([format!("{of}:"), "verdict".to_owned()]);
-        }
-        let cell = |median: String, interval: Option<String>| match interval {
-            Some(interval) => format!("{median} ({interval})"),
-            None => median,
-        };
+        header.extend(pair.iter().flat_map(|_| ["ratio:".to_owned(), "verdict".to_owned()]));
         let row = |point: &Point<'_>| {
-            let mut row = vec![point.label.clone()];
-            row.extend(arms.iter().map(|arm| {
+            let level = |arm: &&str| {
                 let text = point.level(arm).map(words::level);
-                let told = text.map(|text| cell(unit(&text.median), text.interval.map(|i| unit(&i))));
-                told.unwrap_or_default()
-            }));
-            for pair in &pairs {
-                let result = point.comparison(*pair).map(|one| &one.result);
-                row.push(result.map(|r| cell(words::ratio(r), words::ratio_interval(r))).unwrap_or_default());
-                row.push(result.map_or("not compared", |r| words::verdict(r.verdict).1).to_owned());
+                text.map(|text| {
+                    with(prettier(&text.median), text.interval.map(|interval| prettier(&interval)))
+                })
+            };
+            let mut row = vec![point.label.clone()];
+            row.extend(arms.iter().map(|arm| level(arm).unwrap_or_default()));
+            if let Some(pair) = pair {
+                let verdict = point.comparison(pair).map(|one| words::verdict(one.result.verdict).1);
+                row.extend([point.ratio(pair), verdict.unwrap_or("not compared").to_owned()]);
             }
             row
         };
@@ -328,9 +320,22 @@ impl<'a> Point<'a> {
         self.topic.comparisons.iter().find(|one| one.arm == arm && one.base == base).copied()
     }
 
+    /// The ratio of a pair with its interval: `0.85 (0.80 to 0.90)`; empty where it was not compared.
+    pub fn ratio(&self, pair: (&str, &str)) -> String {
+        let result = self.comparison(pair).map(|one| &one.result);
+        result.map(|result| with(words::ratio(result), words::ratio_interval(result))).unwrap_or_default()
+    }
+
     /// An arm alone here.
     pub fn level(&self, arm: &str) -> Option<&'a Level> {
         self.topic.levels.iter().find(|level| level.arm == arm).copied()
+    }
+}
+
+fn with(value: String, interval: Option<String>) -> String {
+    match interval {
+        Some(interval) => format!("{value} ({interval})"),
+        None => value,
     }
 }
 

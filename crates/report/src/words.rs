@@ -13,6 +13,8 @@ use tenbin_core::taint::TaintLevel;
 use tenbin_core::unit::Unit;
 use tenbin_core::verdict::{Correction, Decision, Verdict};
 
+use crate::fold::Folded;
+
 /// A level as text: the median and its interval in one scale.
 pub struct LevelText {
     /// `4.96 Gbit/s`.
@@ -358,6 +360,14 @@ pub fn capital(text: &str) -> String {
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
+/// `old against new`; of more than two `new, newer against old`, the base last.
+pub fn against(arms: &[String]) -> String {
+    match arms {
+        [base, arms @ ..] if arms.len() > 1 => format!("{} against {base}", arms.join(", ")),
+        few => few.join(" against "),
+    }
+}
+
 /// `1 run`, `2 runs`.
 pub fn counted(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
@@ -441,89 +451,24 @@ pub fn visible(mde: f64) -> String {
 /// The same marks with those joined whose reasons differ only in numbers and in what stands in parentheses: a busy
 /// neighbour is one sentence, not one for every run. Numbers that differ become ranges.
 pub fn condensed(marks: Vec<Mark>) -> Vec<Mark> {
-    let mut joined: Vec<(Mark, Vec<Piece>)> = Vec::new();
+    let mut joined: Vec<(Mark, Folded)> = Vec::new();
     for mark in marks {
-        let pieces = pieces(&mark.reasons);
-        let alike = |known: &&mut (Mark, Vec<Piece>)| {
+        let folded = Folded::of(&mark.reasons);
+        let alike = |known: &&mut (Mark, Folded)| {
             known.0.word == mark.word
                 && known.0.excluded == mark.excluded
                 && mark.word != FAILED
-                && same_words(&known.1, &pieces)
+                && known.1.is_like(&folded)
         };
         match joined.iter_mut().find(alike) {
-            Some((known, ranges)) => {
+            Some((known, reasons)) => {
                 known.of.extend(mark.of);
-                ranges.iter_mut().zip(&pieces).for_each(|(range, piece)| range.widen(piece));
+                reasons.widen(&folded);
             }
-            None => joined.push((mark, pieces)),
+            None => joined.push((mark, folded)),
         }
     }
-    joined
-        .into_iter()
-        .map(|(mark, pieces)| Mark { reasons: pieces.iter().map(Piece::text).collect(), ..mark })
-        .collect()
-}
-
-/// A piece of a reason: words, what stands in parentheses, or a number that may grow into a range.
-enum Piece {
-    Words(String),
-    Aside(String),
-    Number(f64, String, f64, String),
-}
-
-impl Piece {
-    fn text(&self) -> String {
-        match self {
-            Piece::Words(text) | Piece::Aside(text) => text.clone(),
-            Piece::Number(_, low, _, high) if low == high => low.clone(),
-            Piece::Number(_, low, _, high) => format!("{low}-{high}"),
-        }
-    }
-
-    fn widen(&mut self, other: &Piece) {
-        if let (Piece::Number(low, low_text, high, high_text), Piece::Number(value, text, ..)) = (self, other)
-        {
-            if value < low {
-                (*low, *low_text) = (*value, text.clone());
-            }
-            if value > high {
-                (*high, *high_text) = (*value, text.clone());
-            }
-        }
-    }
-}
-
-fn same_words(a: &[Piece], b: &[Piece]) -> bool {
-    let same = |(a, b): (&Piece, &Piece)| match (a, b) {
-        (Piece::Words(a), Piece::Words(b)) => a == b,
-        (Piece::Aside(_), Piece::Aside(_)) | (Piece::Number(..), Piece::Number(..)) => true,
-        _ => false,
-    };
-    a.len() == b.len() && a.iter().zip(b).all(same)
-}
-
-fn pieces(text: &str) -> Vec<Piece> {
-    let mut found = Vec::new();
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let end = match first {
-            '(' => rest.find(')').map_or(rest.len(), |at| at + 1),
-            c if c.is_ascii_digit() => {
-                rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len())
-            }
-            _ => rest.find(|c: char| c == '(' || c.is_ascii_digit()).unwrap_or(rest.len()),
-        };
-        let (piece, after) = rest.split_at(end);
-        found.push(match (first, piece.trim_end_matches('.').parse::<f64>()) {
-            ('(', _) => Piece::Aside(piece.to_owned()),
-            (c, Ok(value)) if c.is_ascii_digit() => {
-                Piece::Number(value, piece.to_owned(), value, piece.to_owned())
-            }
-            _ => Piece::Words(piece.to_owned()),
-        });
-        rest = after;
-    }
-    found
+    joined.into_iter().map(|(mark, reasons)| Mark { reasons: reasons.text(), ..mark }).collect()
 }
 
 /// The level as a word of a sentence.
@@ -543,6 +488,16 @@ pub fn micro(text: &str) -> String {
         Some((number, "us/B")) => format!("{number} µs/B"),
         _ => text.to_owned(),
     }
+}
+
+/// The same within a sentence.
+pub fn micro_inside(text: &str) -> String {
+    let words =
+        text.split(' ').map(|word| match word.strip_prefix("us").filter(|rest| matches!(*rest, "" | ",")) {
+            Some(rest) => format!("µs{rest}"),
+            None => word.to_owned(),
+        });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

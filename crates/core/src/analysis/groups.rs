@@ -95,8 +95,7 @@ pub(super) fn group(experiment: &Experiment, topic: &Topic, members: &[&Subject]
         let (arm, n, median) = (arms[arm].name.clone(), values.len(), stats::median(&values)?);
         Some(Alone { arm, n, median, interval })
     };
-    let mut order: Vec<(usize, Alone)> =
-        (0..arms.len()).filter_map(|arm| Some((arm, alone(arm)?))).collect();
+    let mut order: Vec<(usize, Alone)> = (0..arms.len()).filter_map(|arm| Some((arm, alone(arm)?))).collect();
     order.sort_by(|a, b| a.1.median.total_cmp(&b.1.median));
     if first.metric.better == Better::Higher {
         order.reverse();

@@ -7,12 +7,16 @@ use tenbin_core::quantity;
 use tenbin_core::verdict::Decision;
 
 use crate::figure::{ARM_COLOURS, Figure, Flavour, Size};
+use crate::know;
 use crate::overview::{self, Table};
 use crate::topics::{self, CurveTopic, Part, Topic};
 use crate::words::{self, Tone};
 
 /// Longer tables are folded away.
 const MOST_ROWS: usize = 16;
+
+/// So many sentences about an arm are shown at once.
+const MOST_SENTENCES: usize = 8;
 
 /// What the sections are made of.
 pub struct Body<'a> {
@@ -42,9 +46,10 @@ impl Body<'_> {
                 }
                 p.muted.small {
                     (self.scope)
-                    @if !self.analysis.caveats.is_empty() {
+                    @let caveats = know::others(self.analysis).len();
+                    @if caveats > 0 {
                         " To be read with care:"
-                        @for number in 1..=self.analysis.caveats.len() {
+                        @for number in 1..=caveats {
                             " " a href={ "#note-" (number) } { "[" (number) "]" }
                         }
                     }
@@ -258,14 +263,39 @@ impl Body<'_> {
         }
     }
 
+    /// What stood out, by arm; a screenful each, the rest on request.
+    pub fn know(&self) -> Markup {
+        let chapters = know::chapters(self.analysis, &self.arms);
+        html! {
+            @if !chapters.is_empty() {
+                section {
+                    h2 { (know::TITLE) }
+                    p.muted { (know::FLAGGED) }
+                    @for chapter in &chapters {
+                        @let (first, rest) = chapter.sentences.split_at(chapter.sentences.len().min(MOST_SENTENCES));
+                        h3 { (chapter.of) }
+                        (sentences(first))
+                        @if !rest.is_empty() {
+                            details {
+                                summary { (words::counted(rest.len(), "more line")) }
+                                div.inside { (sentences(rest)) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     /// The numbered notes.
     pub fn caveats(&self) -> Markup {
+        let caveats = know::others(self.analysis);
         html! {
-            @if !self.analysis.caveats.is_empty() {
+            @if !caveats.is_empty() {
                 section {
                     h2 { "To be read with care" }
                     ol.notes {
-                        @for (index, caveat) in self.analysis.caveats.iter().enumerate() {
+                        @for (index, caveat) in caveats.iter().enumerate() {
                             li id={ "note-" (index + 1) } { (caveat.text) }
                         }
                     }
@@ -335,6 +365,10 @@ impl Body<'_> {
             @for (number, part) in with_data { (every_run(part, &format!("data-{number}"))) }
         }
     }
+}
+
+fn sentences(all: &[String]) -> Markup {
+    html! { ul.notes { @for text in all { li { (words::micro_inside(text)) "." } } } }
 }
 
 /// A table of text; headers that end in a colon are columns of numbers.

@@ -85,13 +85,14 @@ impl Report<'_> {
                     main {
                         h1 { (title) }
                         p.lead {
-                            (plan.arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>().join(" against "))
+                            (words::against(&self.body.arms))
                             ", " (words::routes(plan, "→")) ", "
                             (words::counted(self.experiment.blocks() as usize, "interleaved block")) ", seed " (self.experiment.seed) "."
                         }
                         (self.body.decision())
                         (self.beside())
                         (self.body.ceilings())
+                        (self.body.know())
                         (self.state_of_runs())
                         (self.differences())
                         (self.body.figure_section("Every run in time order", &["runs"],

@@ -22,8 +22,12 @@ type Maker = fn(&Path) -> Result<()>;
 pub fn import(program: Option<&str>) -> Result<()> {
     let tenbin = crate::measured::program(program)?;
     let folder = Folder::new("import")?;
-    let cases: [(&str, Maker); 3] =
-        [("ping-1-gb", long_ping), ("iperf3-json-day", iperf3_day), ("10000-logs", small_logs)];
+    let cases: [(&str, Maker); 4] = [
+        ("ping-1-gb", long_ping),
+        ("iperf3-json-day", iperf3_day),
+        ("iperf3-text-day", iperf3_text_day),
+        ("10000-logs", small_logs),
+    ];
     for (case, make) in cases {
         let log = folder.path(case);
         make(Path::new(&log))?;
@@ -66,6 +70,33 @@ fn small_logs(folder: &Path) -> Result<()> {
         out.flush()?;
     }
     Ok(())
+}
+
+/// The text of `iperf3 -c server -t 86400 -i 0.1`.
+fn iperf3_text_day(path: &Path) -> Result<()> {
+    let mut out = BufWriter::new(File::create(path)?);
+    writeln!(out, "Connecting to host 192.0.2.2, port 5201")?;
+    writeln!(out, "[  5] local 192.0.2.1 port 40000 connected to 192.0.2.2 port 5201")?;
+    writeln!(out, "[ ID] Interval           Transfer     Bitrate         Retr  Cwnd")?;
+    for i in 0..INTERVALS {
+        let (start, end) = (i as f64 / 10.0, (i + 1) as f64 / 10.0);
+        let (mbytes, retransmits) = (100 + noise(i) % 20, noise(i) % 5);
+        let (gbits, window) = (mbytes as f64 * 0.0838861, 300 + noise(i) % 700);
+        writeln!(
+            out,
+            "[  5] {start:6.2}-{end:<6.2} sec   {mbytes} MBytes  {gbits:4.2} Gbits/sec  {retransmits:3}    {window} KBytes       "
+        )?;
+    }
+    writeln!(out, "- - - - - - - - - - - - - - - - - - - - - - - - -")?;
+    writeln!(out, "[ ID] Interval           Transfer     Bitrate         Retr")?;
+    for (side, retransmits) in [("sender", "1728000"), ("receiver", "")] {
+        writeln!(
+            out,
+            "[  5]   0.00-86400.00 sec  90.2 TBytes  9.18 Gbits/sec  {retransmits:7}         {side}"
+        )?;
+    }
+    writeln!(out, "\niperf Done.")?;
+    Ok(out.flush()?)
 }
 
 /// The document of `iperf3 -c server -t 86400 -i 0.1 -J`.

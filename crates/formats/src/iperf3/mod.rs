@@ -8,6 +8,7 @@ use std::fmt;
 use std::io::BufRead;
 
 use read_json::Collector;
+use reading::Reading;
 use split::Splitter;
 use tenbin_core::run::Run;
 
@@ -84,7 +85,8 @@ impl Format for Iperf3 {
             text.push_str(line.text);
             text.push('\n');
         }
-        let readings = if read_json::is_iperf3(&text) {
+        let mut found = Found { out, any: false, said: None };
+        if read_json::is_iperf3(&text) {
             let (mut splitter, mut collector) = (Splitter::default(), Collector::default());
             for (line, whole) in head {
                 splitter.line(&line, whole, &mut collector);
@@ -93,7 +95,7 @@ impl Format for Iperf3 {
                 splitter.line(line.text, line.whole, &mut collector);
             }
             splitter.finish(&mut collector);
-            collector.finish()
+            found.take(collector.finish());
         } else {
             let mut reader = read_text::Reader::default();
             for (line, whole) in head {
@@ -101,23 +103,37 @@ impl Format for Iperf3 {
             }
             while let Some(line) = lines.next()? {
                 reader.line(if line.whole { line.text } else { read_text::without_half_number(line.text) });
+                found.take(reader.tests.drain(..));
             }
             reader.finish();
-            reader.tests
-        };
-        let mut said = None;
-        let mut any = false;
-        for reading in readings {
-            said = said.or(reading.test.error.clone());
-            if let Some(run) = reading.run() {
-                any = true;
-                out.run(run);
-            }
+            found.take(reader.tests.drain(..));
         }
+        let Found { any, said, .. } = found;
         if any {
             return Ok(());
         }
         let said = said.unwrap_or_else(|| "the log ends before the first figure".to_owned());
         Err(ParseError::NothingMeasured { tool: "iperf3", said })
+    }
+}
+
+/// Hands tests on as runs.
+struct Found<'a> {
+    out: &'a mut dyn RunSink,
+    any: bool,
+    said: Option<String>,
+}
+
+impl Found<'_> {
+    fn take(&mut self, readings: impl IntoIterator<Item = Reading>) {
+        for reading in readings {
+            if self.said.is_none() {
+                self.said.clone_from(&reading.test.error);
+            }
+            if let Some(run) = reading.run() {
+                self.any = true;
+                self.out.run(run);
+            }
+        }
     }
 }

@@ -5,7 +5,7 @@ use super::reading::Reading;
 
 /// Every test in `text`, in its order.
 pub fn read(text: &str) -> Vec<Reading> {
-    let mut reader = Reader::default();
+    let mut reader = Reader { keep: true, ..Reader::default() };
     for line in text.lines() {
         reader.line(line);
     }
@@ -36,9 +36,13 @@ pub fn without_half_number(line: &str) -> &str {
 /// Puts tests together from lines.
 #[derive(Default)]
 pub struct Reader {
-    /// The tests so far.
+    /// The tests that have ended, until they are taken.
     pub tests: Vec<Reading>,
+    /// Intervals are kept as they are, for those who print them; else only their samples.
+    keep: bool,
     current: Option<Reading>,
+    /// There was a test.
+    any: bool,
     /// What was said before a test begins, which may be printed ahead of it.
     version: Option<String>,
     system: Option<String>,
@@ -75,8 +79,8 @@ impl Reader {
             }
         } else if line.trim() == "Server output:" {
             self.embedded = true;
-            if let Some(now) = &mut self.current {
-                now.test.intervals.push(Interval::default());
+            if self.current.is_some() {
+                self.interval();
             }
         } else if let Some(connection) = connection(line) {
             self.connected(connection);
@@ -89,7 +93,7 @@ impl Reader {
 
     fn begin(&mut self, role: Role) {
         // Between two tests it belongs to neither.
-        let ahead = if self.tests.is_empty() && self.current.is_none() { self.error.take() } else { None };
+        let ahead = if !self.any && self.current.is_none() { self.error.take() } else { None };
         self.finish();
         self.ahead = ahead;
         self.server = role == Role::Server;
@@ -113,10 +117,22 @@ impl Reader {
             {
                 now.say(&ahead);
             }
+            self.any = true;
             self.tests.push(now);
         } else if let Some(error) = self.error.take() {
+            self.any = true;
             self.tests.push(Reading::failed(&error));
         }
+    }
+
+    /// Another interval begins; of the one before only the samples are kept.
+    fn interval(&mut self) {
+        let keep = self.keep;
+        let now = self.now();
+        if !keep && let Some(interval) = now.test.intervals.pop() {
+            now.interval(&interval);
+        }
+        now.test.intervals.push(Interval::default());
     }
 
     /// The test that lines without an opening belong to.
@@ -210,7 +226,7 @@ impl Reader {
             Some(now) if !now.done => now.say(text),
             _ => {
                 self.finish();
-                if !text.contains("has terminated") || self.tests.is_empty() {
+                if !text.contains("has terminated") || !self.any {
                     self.error = Some(text.to_owned());
                 }
             }
@@ -279,9 +295,9 @@ impl Reader {
             if repeats {
                 return;
             }
-            now.test.intervals.push(Interval::default());
+            self.interval();
         }
-        if let Some(interval) = now.test.intervals.last_mut() {
+        if let Some(interval) = self.now().test.intervals.last_mut() {
             let rows = if row.stream.is_some() { &mut interval.streams } else { &mut interval.sums };
             rows.push(row);
         }

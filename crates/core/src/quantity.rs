@@ -40,6 +40,27 @@ pub fn parse_bit_rate(text: &str) -> Result<u64, String> {
     Ok(rate.round() as u64)
 }
 
+/// Reads `34.1GB/s`, `900MB/s`, `30GiB/s`; byte/s, where `G` is decimal and `Gi` binary.
+pub fn parse_byte_rate(text: &str) -> Result<f64, String> {
+    let (number, suffix) = split(text)?;
+    let factor = match suffix.strip_suffix("B/s") {
+        Some("") => 1.0,
+        Some("k" | "K") => 1e3,
+        Some("M") => 1e6,
+        Some("G") => 1e9,
+        Some("T") => 1e12,
+        Some("Ki") => 1024.0,
+        Some("Mi") => 1024.0 * 1024.0,
+        Some("Gi") => 1024.0 * 1024.0 * 1024.0,
+        _ => return Err(format!("\"{text}\" is no byte rate; write it like 34.1GB/s")),
+    };
+    let rate = number * factor;
+    match (1.0..=1e15).contains(&rate) {
+        true => Ok(rate),
+        false => Err(format!("\"{text}\" is out of range; a byte rate lies between 1B/s and 1000TB/s")),
+    }
+}
+
 /// Reads `4096`, `128k`, `8MB`, `2g`; bytes, k = 1024.
 pub fn parse_size(text: &str) -> Result<u64, String> {
     let (number, suffix) = split(text)?;

@@ -10,7 +10,7 @@ use std::path::Path;
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::{Map, Value, json};
 use tenbin_core::analysis::{Analysis, ArmCeiling, Comparison, Level};
-use tenbin_core::compare::{Answer, Row};
+use tenbin_core::compare::{Alone, Answer, Ranking, Row};
 use tenbin_core::env::FactValue;
 use tenbin_core::experiment::{Experiment, Slot};
 use tenbin_core::run::Run;
@@ -125,7 +125,7 @@ fn ceiling(bound: &ArmCeiling) -> Value {
 }
 
 /// What `compare` found, each side against the first.
-pub fn answers(answers: &[Answer]) -> Value {
+pub fn answers(answers: &[Answer], rankings: &[Ranking]) -> Value {
     let all = |of: fn(&Answer) -> Vec<Value>| answers.iter().flat_map(of).collect::<Vec<_>>();
     json!({
         "schema": "tenbin.report/1",
@@ -133,9 +133,24 @@ pub fn answers(answers: &[Answer]) -> Value {
         "curves": all(|answer| answer.overall.iter().map(|one| json!(one)).collect()),
         "common": all(|answer| answer.common.iter().map(|one| json!(one)).collect()),
         "inversions": all(|answer| answer.inversions.iter().map(|one| json!(one)).collect()),
+        "ceilings": all(|answer| answer.ceilings.iter().map(|one| json!(one)).collect()),
+        "remarks": all(|answer| answer.remarks.iter().map(|one| json!(one)).collect()),
+        "rankings": rankings,
         "diagnostics": all(|answer| answer.diagnostics.iter().map(|one| json!(one)).collect()),
         "refused": all(|answer| answer.refused.iter().map(|one| json!(one)).collect()),
         "caveats": all(|answer| answer.caveats.iter().map(|one| json!(one)).collect()),
+    })
+}
+
+/// One side alone.
+pub fn alone(alone: &Alone) -> Value {
+    json!({
+        "schema": "tenbin.report/1",
+        "comparisons": [],
+        "levels": alone.levels,
+        "ceilings": alone.ceilings,
+        "diagnostics": alone.diagnostics,
+        "caveats": alone.caveats,
     })
 }
 

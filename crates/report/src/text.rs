@@ -603,6 +603,13 @@ pub fn answers(answers: &[Answer], width: usize) -> String {
     out
 }
 
+/// Sentences, one below the other.
+pub fn sentences(sentences: &[String], width: usize) -> String {
+    let mut out = String::new();
+    sentences.iter().for_each(|sentence| paragraph(&mut out, "  ", sentence, width));
+    out
+}
+
 /// A row of the table; only params that tell it from the other rows are shown.
 fn compared(row: &Row, all: &[Row]) -> Vec<Cell> {
     let (comparison, result) = (&row.comparison, &row.comparison.result);

@@ -154,9 +154,17 @@ pub struct ShowArgs {
 /// Arguments of `compare`.
 #[derive(Debug, Args)]
 pub struct CompareArgs {
-    /// What is compared, the base first: a log, run:N or run:N,M, arm:NAME of imported logs, EXPERIMENT:ARM
-    #[arg(required = true, num_args = 2.., value_name = "SIDE")]
+    /// What is compared, the base first: a log, FILE#N for its Nth run, run:N or run:N,M, arm:NAME of imported logs,
+    /// EXPERIMENT:ARM. One alone is described
+    #[arg(required = true, value_name = "SIDE")]
     pub sides: Vec<String>,
+    /// Sides that the others are compared with, instead of the first; all: every pair
+    #[arg(long, alias = "baseline", value_delimiter = ',', value_name = "SIDE,...")]
+    pub against: Vec<String>,
+    /// What the logs don't say, for all sides or one value for each, such as link.rate=10Gbit/s, link.mtu=1500,9000,
+    /// memory.rate=34.1GB/s; repeatable
+    #[arg(long = "fact", value_name = "KEY=VALUE,...", value_parser = fact)]
+    pub facts: Vec<(String, String)>,
     /// Differences below this share do not matter
     #[arg(long, default_value = "2%", value_name = "SHARE")]
     pub margin: String,

@@ -95,54 +95,6 @@ from = "here"
 }
 
 #[test]
-fn logs_and_stored_runs_are_compared() {
-    let bench = Bench::new();
-    let log = |name: &str, rtts: &[f64]| {
-        let mut text = "PING 192.0.2.1 (192.0.2.1) 56(84) bytes of data.\n".to_owned();
-        for (seq, rtt) in (1..).zip(rtts) {
-            text += &format!("64 bytes from 192.0.2.1: icmp_seq={seq} ttl=64 time={rtt} ms\n");
-        }
-        std::fs::write(bench.path(name), text).unwrap();
-    };
-    log("old.log", &[1.0, 1.1, 0.9, 1.05]);
-    log("new.log", &[0.5, 0.55, 0.45, 0.52]);
-    let compare = |arguments: &[&str]| bench.tenbin(&[&["compare"], arguments].concat()).output();
-    let told = compare(&["old.log", "new.log"]);
-    assert_eq!(told.code, 0, "{}", told.err);
-    assert!(told.out.contains("no statement about the difference between configurations"), "{}", told.out);
-    let document = json(&compare(&["old.log", "new.log", "--json"]).out);
-    assert_eq!(document["comparisons"][0]["verdict"], "description_only");
-    assert_eq!(document["comparisons"][0]["arm"], "new");
-    // One run each decides nothing: only the stricter gate trips.
-    assert_eq!(compare(&["old.log", "new.log", "--fail-if", "slower"]).code, 0);
-    assert_eq!(compare(&["old.log", "new.log", "--fail-if", "slower,unclear"]).code, 1);
-
-    bench.plan("null.toml", NULL_PLAN);
-    assert_eq!(bench.tenbin(&["run", "null.toml", "-q"]).output().code, 0);
-    let paired = compare(&["null:a", "null:b", "--json", "--fail-if", "slower"]);
-    assert_eq!(paired.code, 1, "{}", paired.err);
-    let row = json(&paired.out)["comparisons"][0].clone();
-    assert_eq!((&row["verdict"], &row["design"], &row["n"]), (&"slower".into(), &"paired".into(), &6.into()));
-
-    for arm in ["old", "new"] {
-        let file = format!("{arm}.log");
-        assert_eq!(bench.tenbin(&["import", &file, "--arm", arm]).output().code, 0);
-    }
-    assert!(compare(&["arm:old", "arm:new"]).out.contains("rtt"));
-    let refuse = |arguments: &[&str], part: &str| {
-        let output = compare(arguments);
-        assert_eq!(output.code, 2, "{}", output.err);
-        assert!(output.err.contains(part), "{}", output.err);
-    };
-    refuse(&["old.log"], "required");
-    refuse(&["old.log", "none.log"], "no such file");
-    refuse(&["old.log", "null:a"], "no metric in common");
-    refuse(&["null:a", "null:c"], "it has a, b");
-    refuse(&["arm:old", "arm:other"], "no run that counts");
-    refuse(&["old.log", "new.log", "--margin", "2"], "--margin");
-}
-
-#[test]
 fn runs_of_all_times_make_a_table() {
     let bench = Bench::new();
     for (machine, rtt) in [("old", 0.9), ("new", 0.5), ("new", 0.7)] {

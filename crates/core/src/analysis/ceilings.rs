@@ -52,7 +52,7 @@ pub(super) fn ceilings(
 /// What bounds the throughput of a run under the settings in force: the link of the sending host, or of the receiving
 /// one if that is slower. `None` where the
 /// path is not known.
-pub(super) fn ceiling_of(run: &Run) -> Option<Result<Ceiling, NoCeiling>> {
+pub(crate) fn ceiling_of(run: &Run) -> Option<Result<Ceiling, NoCeiling>> {
     let text = |key: &str| match run.facts.get(key)?.value.as_ref()? {
         FactValue::Text(text) => Some(text.as_str()),
         _ => None,

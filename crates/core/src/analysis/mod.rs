@@ -31,6 +31,9 @@ pub use diagnose::{Diagnostic, DiagnosticKind, diagnose};
 pub use groups::{Alone, Group, Pair};
 pub use subjects::compared_params;
 
+pub(crate) use ceilings::ceiling_of;
+pub(crate) use weighing::pairs_of_arms;
+
 /// The answer to a plan's question.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Analysis {

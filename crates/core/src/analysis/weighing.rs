@@ -34,7 +34,7 @@ pub(super) fn families(subjects: &[Subject]) -> Vec<Topic> {
 }
 
 /// The pairs (arm, base) that are compared.
-pub(super) fn pairs_of_arms(arms: usize, against: Against) -> Vec<(usize, usize)> {
+pub(crate) fn pairs_of_arms(arms: usize, against: Against) -> Vec<(usize, usize)> {
     match against {
         Against::Base => (1..arms).map(|arm| (arm, 0)).collect(),
         Against::Baselines(count) => {

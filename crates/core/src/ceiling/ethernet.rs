@@ -24,24 +24,30 @@ pub enum Input<T> {
     Read(T),
     /// It is what is usual.
     Assumed(T),
+    /// The user said so of a log.
+    Told(T),
 }
 
 impl<T: Copy> Input<T> {
     /// The value.
     pub fn value(self) -> T {
         match self {
-            Input::Read(value) | Input::Assumed(value) => value,
+            Input::Read(value) | Input::Assumed(value) | Input::Told(value) => value,
         }
     }
 
-    /// `read` or `assumed`.
+    /// `read`, `assumed` or `given`.
     pub fn word(self) -> &'static str {
-        if self.is_read() { "read" } else { "assumed" }
+        match self {
+            Input::Read(_) => "read",
+            Input::Assumed(_) => "assumed",
+            Input::Told(_) => "given",
+        }
     }
 
-    /// Whether it was read.
+    /// Whether it is known rather than assumed.
     pub fn is_read(self) -> bool {
-        matches!(self, Input::Read(_))
+        !matches!(self, Input::Assumed(_))
     }
 }
 

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::unit::Unit;
 
 pub mod ethernet;
+pub mod memory;
 pub mod pcie;
 pub use ethernet::{Ip, NoCeiling, Transport, for_environment, for_receiver};
 

@@ -9,7 +9,7 @@ use super::observe::{Key, Values};
 use crate::analysis::Inversion;
 use crate::analysis::curves::{along, inversion, inverted, number, over, shared};
 use crate::caveat::{Caveat, CaveatKind};
-use crate::metric::{Better, Metric, Scale};
+use crate::metric::{BANDWIDTH, Better, Metric, Scale};
 use crate::sample::{Param, Params};
 use crate::stats::median;
 use crate::stats::summary::geometric_mean;
@@ -20,6 +20,8 @@ use crate::verdict::words;
 const FEW_REPETITIONS: f64 = 100.0;
 /// A size at which the rate falls below this share of the one before is a cliff.
 const CLIFF: f64 = 0.5;
+/// Logs of ratios below this are a small difference beside one of four times as much.
+const ALIKE: f64 = 0.1;
 
 /// Points at which both sides have data, and those at which only one has.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -60,7 +62,8 @@ pub struct Overall {
 }
 
 /// Both sides' values of a key.
-type Both<'a> = (&'a Key, &'a Values, &'a Values);
+pub type Both<'a> = (&'a Key, &'a Values, &'a Values);
+type Pick<'a> = fn(&Both<'a>) -> &'a Values;
 
 /// Topics: the parameter of a curve with its members, or `None` with one.
 pub fn topics(both: &[Both<'_>]) -> Vec<(Option<String>, Vec<usize>)> {
@@ -75,6 +78,19 @@ pub fn topics(both: &[Both<'_>]) -> Vec<(Option<String>, Vec<usize>)> {
     }
     topics.sort_by_key(|(_, members)| members.iter().min().copied());
     topics
+}
+
+/// What a curve is told from others by.
+pub fn name(key: &Key, along: &str) -> (String, Params) {
+    (key.metric.name.clone().into_owned(), shared(&key.params, along))
+}
+
+/// Where on its curve a series is, or under which size where it is the only point: ` at 4 KiB`.
+pub fn at(key: &Key, along: Option<&str>) -> String {
+    let name = along.or_else(|| {
+        ["size_bytes", "record_bytes", "threads"].into_iter().find(|name| key.params.contains_key(*name))
+    });
+    name.and_then(|name| Some(words::at(name, key.params.get(name)?))).unwrap_or_default()
 }
 
 /// Whether two sets of parameters could be points of one curve: they differ in one number.
@@ -163,7 +179,8 @@ fn told(
     text
 }
 
-fn point(along: &str, value: f64) -> String {
+/// A value along a curve: `4 KiB`, `8 threads`.
+pub fn point(along: &str, value: f64) -> String {
     let text = words::at(along, &Param::Num(value));
     let (_, value) =
         text.rsplit_once(" of ").or_else(|| text.split_once(" at ")).unwrap_or(("", text.trim()));
@@ -171,8 +188,9 @@ fn point(along: &str, value: f64) -> String {
 }
 
 /// Medians of a side along a curve.
-fn points<'a>(along: &str, members: &[Both<'a>], pick: fn(&Both<'a>) -> &'a Values) -> Vec<(f64, f64)> {
-    let value = |both: &Both<'a>| Some((number(both.0.params.get(along)?)?, median(&pick(both).numbers())?));
+fn points<'a>(along: &str, members: &[Both<'a>], pick: Pick<'a>) -> Vec<(f64, f64)> {
+    let value =
+        |both: &Both<'a>| Some((number_along(&both.0.params, along)?, median(&pick(both).numbers())?));
     members.iter().filter_map(value).collect()
 }
 
@@ -208,10 +226,15 @@ pub fn overall(base: &Side, arm: &Side, along: &str, members: &[Both<'_>]) -> Op
     );
     let extreme = |a: &&(f64, f64), b: &&(f64, f64)| a.1.total_cmp(&b.1);
     if let (Some(least), Some(most)) = (ratios.iter().min_by(extreme), ratios.iter().max_by(extreme)) {
-        let told = |one: &(f64, f64)| {
-            format!("{} at {}", crate::quantity::significant(one.1, 3), point(along, one.0))
-        };
+        let told = |one: &(f64, f64)| format!("{} at {}", change(one.1), point(along, one.0));
         text += &format!(", from {} to {}", told(least), told(most));
+    }
+    if let Some((alike, worst)) = hidden(&ratios) {
+        text += &format!(
+            "; up to {} the two are within {} %, so that what is measured there alone does not show it",
+            point(along, ratios[alike - 1].0),
+            crate::quantity::significant((worst * 100.0 - 1e-6).ceil(), 1)
+        );
     }
     if !higher.is_empty() && !lower.is_empty() {
         let (fewer, word) = if higher.len() <= lower.len() { (&higher, "higher") } else { (&lower, "lower") };
@@ -233,6 +256,23 @@ pub fn overall(base: &Side, arm: &Side, along: &str, members: &[Both<'_>]) -> Op
         lower,
         text,
     })
+}
+
+/// A ratio as a change: `-0.4 %`, and where it is large as a factor: `x2.07`.
+fn change(ratio: f64) -> String {
+    match (0.5..2.0).contains(&ratio) {
+        true => format!("{:+.1} %", (ratio - 1.0) * 100.0),
+        false => format!("x{}", crate::quantity::significant(ratio, 3)),
+    }
+}
+
+/// Points up to which a difference that is large further on does not show, and the largest difference there.
+fn hidden(ratios: &[(f64, f64)]) -> Option<(usize, f64)> {
+    let off = |ratio: &f64| ratio.ln().abs();
+    let most = ratios.iter().map(|(_, ratio)| off(ratio)).fold(0.0, f64::max);
+    let alike = ratios.iter().take_while(|(_, ratio)| off(ratio) < ALIKE).count();
+    let worst = ratios.iter().take(alike).map(|(_, ratio)| (ratio - 1.0).abs()).fold(0.0, f64::max);
+    (alike >= 3 && alike < ratios.len() && most > 4.0 * ALIKE).then_some((alike, worst))
 }
 
 /// Where a side's curve goes the wrong way.
@@ -257,50 +297,88 @@ pub fn inversions(base: &Side, arm: &Side, along: &str, members: &[Both<'_>]) ->
     found
 }
 
+/// A size at which a rate falls off.
+pub struct Cliff {
+    /// The last size before.
+    pub before: f64,
+    /// The size.
+    pub at: f64,
+    /// The rate there over the rate before.
+    pub share: f64,
+}
+
+/// The cliffs of a curve of sizes, by its medians.
+pub fn cliffs(metric: &Metric, along: &str, points: &[(f64, f64)]) -> Vec<Cliff> {
+    if !along.ends_with("_bytes") {
+        return Vec::new();
+    }
+    // What is moved in a second, whether the values are times or rates.
+    let rate = |(size, value): &(f64, f64)| match metric.unit {
+        Unit::Second => size / value,
+        _ => *value,
+    };
+    let cliff = |pair: &[(f64, f64)]| {
+        let share = rate(&pair[1]) / rate(&pair[0]);
+        (pair[0].0 > 0.0 && share < CLIFF).then_some(Cliff { before: pair[0].0, at: pair[1].0, share })
+    };
+    points.windows(2).filter_map(cliff).collect()
+}
+
+/// The cliffs of a side by metric.
+pub fn cliffs_of(along: &str, members: &[Both<'_>], of_the_arm: bool) -> Vec<(String, f64)> {
+    let Some((key, _, _)) = members.first() else { return Vec::new() };
+    let points = points(along, members, if of_the_arm { of_arm } else { of_base });
+    let cliffs = cliffs(&key.metric, along, &points);
+    cliffs.iter().map(|cliff| (key.metric.name.clone().into_owned(), cliff.at)).collect()
+}
+
 /// Cliffs, and numbers that rest on few repetitions.
 pub fn remarks(base: &Side, arm: &Side, along: &str, members: &[Both<'_>]) -> Vec<Caveat> {
     let mut caveats = Vec::new();
     let Some((key, _, _)) = members.first() else { return caveats };
+    // A table of times and rates has the same cliffs, and mostly the same repetitions, twice.
+    let of_rates = |key: &Key| {
+        let same = |other: &Key| other.metric.name == BANDWIDTH.name && other.params == key.params;
+        base.values.iter().find(|(other, _)| same(other)).map(|(_, values)| values)
+    };
+    let times = key.metric.unit == Unit::Second;
+    let rates: Vec<&Values> =
+        members.iter().filter(|_| times).filter_map(|(key, _, _)| of_rates(key)).collect();
+    let counted = rates.iter().any(|values| values.0.iter().any(|one| one.printed.contains_key("n")));
     let metric = key.metric.name.replace('_', " ");
-    for (side, is_arm) in [(base, false), (arm, true)] {
-        let pick = |both: &Both<'_>| -> Vec<Option<f64>> {
-            let values = if is_arm { both.2 } else { both.1 };
-            values.0.iter().map(|one| one.printed.get("n").copied()).collect()
-        };
-        let points = points(along, members, if is_arm { of_arm } else { of_base });
-        // What is moved in a second, whether the values are times or rates.
-        let rate = |(size, value): &(f64, f64)| match key.metric.unit {
-            Unit::Second => size / value,
-            _ => *value,
-        };
-        let falls = |pair: &&[(f64, f64)]| {
-            pair[0].0 > 0.0 && along.ends_with("_bytes") && rate(&pair[1]) < CLIFF * rate(&pair[0])
-        };
-        for pair in points.windows(2).filter(falls) {
+    for (side, pick) in [(base, of_base as Pick<'_>), (arm, of_arm)] {
+        let falls = cliffs(&key.metric, along, &points(along, members, pick));
+        for cliff in falls.iter().filter(|_| rates.is_empty()) {
             let text = format!(
                 "{metric} of {}: cliff at {}, where the rate falls to {:.0} % of that at {}: another limit or protocol \
                  sets in there (a shaper, burst credit, a switch of protocol)",
                 side.name,
-                point(along, pair[1].0),
-                rate(&pair[1]) / rate(&pair[0]) * 100.0,
-                point(along, pair[0].0)
+                point(along, cliff.at),
+                cliff.share * 100.0,
+                point(along, cliff.before)
             );
             caveats.push(Caveat::new(CaveatKind::RateStep, text));
         }
         let few = members.iter().filter_map(|both| {
-            let least = pick(both).into_iter().flatten().reduce(f64::min)?;
-            Some((number(both.0.params.get(along)?)?, least)).filter(|(_, least)| *least < FEW_REPETITIONS)
+            let printed = pick(both).0.iter().filter_map(|one| one.printed.get("n").copied());
+            let least = printed.reduce(f64::min)?;
+            Some((number_along(&both.0.params, along)?, least)).filter(|(_, least)| *least < FEW_REPETITIONS)
         });
         let few: Vec<(f64, f64)> = few.collect();
-        if let Some((at, _)) = few.first() {
+        if let Some((at, _)) = few.first().filter(|_| !counted) {
             let least = few.iter().map(|(_, n)| *n).fold(f64::INFINITY, f64::min);
-            let text = format!(
-                "{metric} of {}: from {} on the numbers rest on few repetitions, down to {least}",
-                side.name,
-                point(along, *at)
-            );
+            let text = match least > 1.0 {
+                true => format!("the numbers rest on few repetitions, down to {least}"),
+                false => "there is one repetition only: nothing tells noise from effect".to_owned(),
+            };
+            let text = format!("{metric} of {}: from {} on {text}", side.name, point(along, *at));
             caveats.push(Caveat::new(CaveatKind::Note, text));
         }
     }
     caveats
+}
+
+/// The parameter along a curve as a number.
+pub fn number_along(params: &Params, along: &str) -> Option<f64> {
+    params.get(along).and_then(number)
 }

@@ -3,35 +3,76 @@
 //! Start at [`compare`]. Where runs of both share blocks they are paired; several runs without blocks are compared
 //! unpaired; one run each is described and no more. What only one side has is named, not guessed.
 
+mod bounds;
+mod course;
 mod curves;
+mod decide;
 mod observe;
+mod ranking;
 #[cfg(test)]
 mod tests;
 mod within;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::{Deserialize, Serialize};
 
-use crate::analysis::{Comparison, Diagnostic, Inversion};
+use crate::analysis::{Against, Comparison, Diagnostic, Inversion, pairs_of_arms};
 use crate::caveat::{Caveat, CaveatKind};
+use crate::ceiling::Ceiling;
 use crate::metric::Better;
 use crate::sample::Params;
-use crate::stats::multiple::holm;
 use crate::stats::paired::PairError;
-use crate::verdict::{self, Correction, Decision, Family, Question, Verdict, words};
+use crate::verdict::{self, Correction, Decision};
 
 pub use curves::{Common, Overall};
-pub use observe::{Level, Observed, Seen};
+pub use observe::{Level, Seen};
+pub use ranking::{Exception, Ranking, rankings};
 pub use within::Within;
 
-use observe::{Key, Values, observe};
+use bounds::Limit;
+use curves::Both;
+use decide::Asked;
+use observe::{Key, Values};
 
-/// A configuration with its runs.
+/// A configuration and what its runs say.
 #[derive(Clone, Debug, Default)]
 pub struct Side {
     /// What it is called in sentences.
     pub name: String,
-    /// Its runs.
-    pub runs: Vec<Seen>,
+    /// How many runs it has.
+    pub runs: usize,
+    values: BTreeMap<Key, Values>,
+    limits: BTreeMap<String, Limit>,
+    diagnostics: Vec<Diagnostic>,
+    /// What the runs say of themselves.
+    caveats: Vec<Caveat>,
+    /// Why no ceiling was worked out.
+    unbounded: Vec<Caveat>,
+}
+
+impl Side {
+    /// The side of that name out of what its runs say, in their order.
+    pub fn of(name: impl Into<String>, runs: Vec<Seen>) -> Side {
+        let mut side = Side { name: name.into(), runs: runs.len(), ..Side::default() };
+        for seen in runs {
+            for (key, observed) in seen.values {
+                side.values.entry(key).or_default().0.push(observed);
+            }
+            for (metric, limit) in seen.limits {
+                side.limits.entry(metric).or_insert(limit);
+            }
+            side.diagnostics.extend(seen.diagnostics);
+            for (all, own) in [(&mut side.caveats, seen.caveats), (&mut side.unbounded, seen.unbounded)] {
+                for caveat in own {
+                    if !all.contains(&caveat) {
+                        all.push(caveat);
+                    }
+                }
+            }
+        }
+        side
+    }
 }
 
 /// How to compare.
@@ -41,13 +82,15 @@ pub struct Options {
     pub margin: f64,
     /// How wrong claims are kept few over a curve.
     pub correction: Correction,
+    /// Which pairs of sides are compared.
+    pub against: Against,
     /// For random sign flips beyond fourteen blocks.
     pub seed: u64,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { margin: 0.02, correction: Correction::MaxT, seed: 0 }
+        Options { margin: 0.02, correction: Correction::MaxT, against: Against::Base, seed: 0 }
     }
 }
 
@@ -80,6 +123,26 @@ pub struct Row {
     pub within: Option<Within>,
 }
 
+/// What bounds a side, against the most that it reached.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Bound {
+    /// The side.
+    pub arm: String,
+    /// What is bounded.
+    pub metric: String,
+    /// Under which parameters the most was reached.
+    pub params: Params,
+    /// The limit and its derivation.
+    #[serde(flatten)]
+    pub ceiling: Ceiling,
+    /// The most that was reached, in the limit's unit.
+    pub reached: f64,
+    /// That over the limit.
+    pub share: f64,
+    /// A sentence.
+    pub text: String,
+}
+
 /// The answer: data with the sentences that go with it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
@@ -91,6 +154,10 @@ pub struct Answer {
     pub common: Vec<Common>,
     /// Where a curve goes the wrong way.
     pub inversions: Vec<Inversion>,
+    /// What bounds the sides.
+    pub ceilings: Vec<Bound>,
+    /// What else there is to say of single series.
+    pub remarks: Vec<String>,
     /// What stood out within single runs.
     pub diagnostics: Vec<Diagnostic>,
     /// Why something was not compared.
@@ -112,9 +179,14 @@ impl Answer {
             row.design == Design::OneRun && self.overall.iter().any(of)
         };
         for row in self.rows.iter().filter(|row| !summed(row)) {
-            all.push(row.comparison.text.clone());
+            // What holds for all of them has been said.
+            all.push(row.comparison.text.replacen(&format!("{ONE_RUN}; "), "", 1));
             all.extend(row.within.iter().map(|within| within.text.clone()));
         }
+        all.extend(self.remarks.iter().cloned());
+        // What lies above its ceiling is a caveat.
+        let below = self.ceilings.iter().filter(|one| one.share <= bounds::TOLERANCE);
+        all.extend(below.map(|one| one.text.clone()));
         all.extend(self.overall.iter().map(|one| one.text.clone()));
         all.extend(self.common.iter().map(|one| one.text.clone()));
         all.extend(self.inversions.iter().map(|one| one.text.clone()));
@@ -123,35 +195,181 @@ impl Answer {
         all.extend(rest.map(|caveat| caveat.text.clone()));
         all
     }
+
+    /// Leaves out what an earlier answer says of a side that both are about.
+    fn leave_out(&mut self, earlier: &Answer) {
+        self.inversions.retain(|one| !earlier.inversions.contains(one));
+        self.ceilings.retain(|one| !earlier.ceilings.contains(one));
+        self.remarks.retain(|one| !earlier.remarks.contains(one));
+        self.diagnostics.retain(|one| !earlier.diagnostics.contains(one));
+        self.caveats.retain(|one| !earlier.caveats.contains(one));
+    }
 }
 
 /// Compares `arm` with `base`.
 pub fn compare(base: &Side, arm: &Side, options: &Options) -> Answer {
-    let mut answer = Answer::default();
-    let (of_base, mut of_arm) = (observe(base), observe(arm));
-    observe::convert(&of_base, &mut of_arm, &mut answer.caveats);
-    let both: Vec<(&Key, &Values, &Values)> = of_base
-        .iter()
-        .filter_map(|(key, base)| Some((key, base, of_arm.get(key)?)))
-        .filter(|(key, _, _)| key.metric.better != Better::Neither)
+    compare_all(&[base, arm], options).into_iter().next().unwrap_or_default()
+}
+
+/// Compares the sides: each with the first, or the pairs that the options say. An answer for each pair; what they all
+/// would say of the same side only the first of them says.
+pub fn compare_all(sides: &[&Side], options: &Options) -> Vec<Answer> {
+    let pairs: Vec<Pair<'_>> = pairs_of_arms(sides.len(), options.against)
+        .into_iter()
+        .map(|(arm, base)| Pair::new(sides[base], sides[arm]))
         .collect();
-    let topics = curves::topics(&both);
-    for (along, members) in &topics {
-        let members: Vec<(&Key, &Values, &Values)> = members.iter().map(|index| both[*index]).collect();
-        rows(&mut answer, base, arm, along.as_deref(), &members, options);
-        if let Some(along) = along {
+    let values = sides.iter().flat_map(|side| side.values.values());
+    let blocks: BTreeSet<u32> =
+        values.flat_map(|values| values.0.iter().filter_map(|one| one.block)).collect();
+    let asked = |pair: &Pair<'_>| -> Vec<Asked> {
+        let both = pair.both();
+        let topics = curves::topics(&both);
+        let question = |(along, index): (Option<&str>, usize)| {
+            let curve = along.map(|along| curves::name(both[index].0, along));
+            Asked::of(both[index], curve, &blocks, options.margin)
+        };
+        in_turn(&topics).map(question).collect()
+    };
+    let asked: Vec<Vec<Asked>> = pairs.iter().map(asked).collect();
+    let counts: Vec<usize> = asked.iter().map(Vec::len).collect();
+    let asked: Vec<Asked> = asked.into_iter().flatten().collect();
+    let mut decided = asked.iter().zip(decide::decide(&asked, options));
+    let mut answers: Vec<Answer> = Vec::new();
+    for (pair, count) in pairs.iter().zip(counts) {
+        let mut answer = pair.answer(decided.by_ref().take(count));
+        for earlier in &answers {
+            answer.leave_out(earlier);
+        }
+        answers.push(answer);
+    }
+    answers
+}
+
+/// Series with the parameter of their curve, topic by topic.
+fn in_turn(topics: &[(Option<String>, Vec<usize>)]) -> impl Iterator<Item = (Option<&str>, usize)> {
+    topics.iter().flat_map(|(along, members)| members.iter().map(|index| (along.as_deref(), *index)))
+}
+
+/// Two sides, the arm's values in the units of the base's.
+struct Pair<'a> {
+    base: &'a Side,
+    arm: &'a Side,
+    of_arm: BTreeMap<Key, Values>,
+    converted: Vec<Caveat>,
+}
+
+impl<'a> Pair<'a> {
+    fn new(base: &'a Side, arm: &'a Side) -> Pair<'a> {
+        let (mut of_arm, mut converted) = (arm.values.clone(), Vec::new());
+        observe::convert(&base.values, &mut of_arm, &mut converted);
+        Pair { base, arm, of_arm, converted }
+    }
+
+    /// What both have.
+    fn both(&self) -> Vec<Both<'_>> {
+        let both = self.base.values.iter().filter_map(|(key, base)| Some((key, base, self.of_arm.get(key)?)));
+        both.filter(|(key, _, _)| key.metric.better != Better::Neither).collect()
+    }
+
+    fn answer<'b>(&self, decided: impl Iterator<Item = (&'b Asked, Result<Decision, PairError>)>) -> Answer {
+        let Pair { base, arm, of_arm, converted } = self;
+        let mut answer = Answer { caveats: converted.clone(), ..Answer::default() };
+        let both = self.both();
+        let topics = curves::topics(&both);
+        for ((along, index), (asked, decided)) in in_turn(&topics).zip(decided) {
+            self.row(&mut answer, along, both[index], asked, decided);
+        }
+        let mut cliffs = [Vec::new(), Vec::new()];
+        for (along, members) in &topics {
+            let Some(along) = along else { continue };
+            let members: Vec<Both<'_>> = members.iter().map(|index| both[*index]).collect();
             answer.overall.extend(curves::overall(base, arm, along, &members));
             answer.inversions.extend(curves::inversions(base, arm, along, &members));
             answer.caveats.extend(curves::remarks(base, arm, along, &members));
+            for (cliffs, of_the_arm) in cliffs.iter_mut().zip([false, true]) {
+                cliffs.extend(curves::cliffs_of(along, &members, of_the_arm));
+            }
         }
+        for (side, cliffs) in [base, arm].into_iter().zip(&cliffs) {
+            for (bound, above) in bounds::bounds(&side.name, &side.limits, &side.values, cliffs) {
+                answer.ceilings.push(bound);
+                answer.caveats.extend(above);
+            }
+        }
+        answer.remarks.extend(bounds::packets(base, arm, &answer.ceilings));
+        answer.common = curves::common(base, arm, &base.values, of_arm);
+        answer.refused.extend(observe::only_one_has(base, arm, &base.values, of_arm, both.is_empty()));
+        answer.diagnostics = [base, arm].iter().flat_map(|side| side.diagnostics.clone()).collect();
+        caveats(&mut answer, base, arm);
+        answer
     }
-    answer.common = curves::common(base, arm, &of_base, &of_arm);
-    answer.refused.extend(observe::only_one_has(base, arm, &of_base, &of_arm, both.is_empty()));
-    for side in [base, arm] {
-        answer.diagnostics.extend(side.runs.iter().flat_map(|seen| &seen.diagnostics).cloned());
+
+    fn row(
+        &self,
+        answer: &mut Answer,
+        along: Option<&str>,
+        (key, of_base, of_arm): Both<'_>,
+        asked: &Asked,
+        decided: Result<Decision, PairError>,
+    ) {
+        let (base, arm) = (&self.base.name, &self.arm.name);
+        let at = curves::at(key, along);
+        let name = format!("{}{at}", key.metric.name.replace('_', " "));
+        let result = match decided {
+            Ok(result) => result,
+            Err(e) => {
+                answer.refused.push(format!("no comparison for {name} of {arm} against {base}: {e}"));
+                return;
+            }
+        };
+        for (side, values) in [(base, of_base), (arm, of_arm)] {
+            let openings = values.0.iter().filter_map(|one| one.opening);
+            answer
+                .remarks
+                .extend(openings.map(|one| one.text(&format!("{name} of {side}"), key.metric.unit)));
+        }
+        if asked.design == Design::Unpaired {
+            answer.remarks.extend(asked.without_far(&name, key.metric.unit, [base, arm], result.verdict));
+        }
+        let log_ratio = |(arm, base): &(f64, f64)| (arm / base).ln();
+        let log_ratios = match (&asked.paired, result.difference) {
+            (Some(question), None) => question.pairs().iter().map(log_ratio).collect(),
+            _ => Vec::new(),
+        };
+        let unpaired = Some(&result).filter(|_| asked.design == Design::Unpaired);
+        let within = within::within(key, &at, (base, of_base), (arm, of_arm), unpaired);
+        answer.rows.push(Row {
+            comparison: Comparison {
+                metric: key.metric.name.clone().into_owned(),
+                params: key.params.clone(),
+                base: base.clone(),
+                arm: arm.clone(),
+                better: key.metric.better,
+                unit: key.metric.unit,
+                text: verdict::sentence(&result, &key.metric, &at, base, arm),
+                log_ratios,
+                far: None,
+                result,
+            },
+            design: asked.design,
+            base_level: of_base.level(),
+            arm_level: of_arm.level(),
+            within,
+        });
     }
-    caveats(&mut answer, base, arm);
-    answer
+}
+
+/// A side alone.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Alone {
+    /// Its series.
+    pub levels: Vec<Described>,
+    /// What bounds it.
+    pub ceilings: Vec<Bound>,
+    /// What stood out within single runs.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Everything a reader must know, once each.
+    pub caveats: Vec<Caveat>,
 }
 
 /// One series of one side, alone.
@@ -162,180 +380,84 @@ pub struct Described {
     /// Under which parameters.
     pub params: Params,
     /// The figures over runs.
+    #[serde(flatten)]
     pub level: Level,
     /// A sentence.
     pub text: String,
 }
 
+impl Alone {
+    /// Everything to be said, in order.
+    pub fn sentences(&self) -> Vec<String> {
+        let levels = self.levels.iter().map(|one| &one.text);
+        let ceilings = self.ceilings.iter().map(|one| &one.text);
+        levels.chain(ceilings).chain(self.caveats.iter().map(|one| &one.text)).cloned().collect()
+    }
+}
+
 /// Describes one side alone, over its runs.
-pub fn describe(side: &Side) -> Vec<Described> {
-    let described = observe(side).into_iter().map(|(key, values)| {
-        let level = values.level();
-        let name = key.metric.name.replace('_', " ");
-        let mean = crate::quantity::human(level.mean, key.metric.unit, 3);
-        let spread = match (level.sd, level.half_width) {
-            (Some(sd), Some(half)) if level.mean != 0.0 => {
-                let share = |value: f64| format!("{:.1} %", (value / level.mean).abs() * 100.0);
-                format!(", sd {}, 95 % interval of the mean ±{}", share(sd), share(half))
-            }
-            _ => String::new(),
-        };
-        let runs = if level.n == 1 { "run" } else { "runs" };
-        let text = format!(
-            "{name}{} of {}: mean {mean} over {} {runs}{spread}",
-            told(&key.params),
-            side.name,
-            level.n
-        );
-        Described { metric: key.metric.name.into_owned(), params: key.params, level, text }
-    });
-    described.collect()
-}
-
-/// The rows of one topic: a curve, or a single series.
-fn rows(
-    answer: &mut Answer,
-    base: &Side,
-    arm: &Side,
-    along: Option<&str>,
-    members: &[(&Key, &Values, &Values)],
-    options: &Options,
-) {
-    let asked: Vec<Asked> =
-        members.iter().map(|(key, base, arm)| Asked::of(key, base, arm, options.margin)).collect();
-    let decided = decide(&asked, options);
-    for (((key, of_base, of_arm), asked), decided) in members.iter().zip(&asked).zip(decided) {
-        let at = along.and_then(|name| Some(words::at(name, key.params.get(name)?))).unwrap_or_default();
-        let result = match decided {
-            Ok(result) => result,
-            Err(e) => {
-                let name = key.metric.name.replace('_', " ");
-                let names = format!("{name}{at} of {} against {}", arm.name, base.name);
-                answer.refused.push(format!("no comparison for {names}: {e}"));
-                continue;
-            }
-        };
-        let log_ratio = |(arm, base): &(f64, f64)| (arm / base).ln();
-        let log_ratios = match (&asked.paired, result.difference) {
-            (Some(question), None) => question.pairs().iter().map(log_ratio).collect(),
-            _ => Vec::new(),
-        };
-        answer.rows.push(Row {
-            comparison: Comparison {
-                metric: key.metric.name.clone().into_owned(),
-                params: key.params.clone(),
-                base: base.name.clone(),
-                arm: arm.name.clone(),
-                better: key.metric.better,
-                unit: key.metric.unit,
-                text: verdict::sentence(&result, &key.metric, &at, &base.name, &arm.name),
-                log_ratios,
-                far: None,
-                result,
-            },
-            design: asked.design,
-            base_level: of_base.level(),
-            arm_level: of_arm.level(),
-            within: within::within(key, &at, (&base.name, of_base), (&arm.name, of_arm)),
-        });
+pub fn describe(side: &Side) -> Alone {
+    let levels = side.values.iter().map(|(key, values)| described(&side.name, key, values));
+    let mut alone =
+        Alone { levels: levels.collect(), diagnostics: side.diagnostics.clone(), ..Alone::default() };
+    for (bound, above) in bounds::bounds(&side.name, &side.limits, &side.values, &[]) {
+        alone.ceilings.push(bound);
+        alone.caveats.extend(above);
     }
+    alone.caveats.extend(best_of([side]));
+    alone.caveats.extend(side.unbounded.iter().chain(&side.caveats).cloned());
+    alone
 }
 
-/// A question with what it rests on.
-struct Asked {
-    design: Design,
-    paired: Option<Question>,
-    base: Vec<f64>,
-    arm: Vec<f64>,
-    scale: crate::metric::Scale,
-    higher: bool,
-    margin: f64,
-}
-
-impl Asked {
-    fn of(key: &Key, base: &Values, arm: &Values, margin: f64) -> Asked {
-        let (of_base, of_arm) = (base.numbers(), arm.numbers());
-        let scale = key.metric.scale_for(of_base.iter().chain(&of_arm).copied());
-        let higher = key.metric.better == Better::Higher;
-        let blocks = observe::pairs(base, arm);
-        let design = match (of_base.len().min(of_arm.len()), &blocks) {
-            (_, Some(blocks)) if blocks.iter().flatten().count() > 1 => Design::Paired,
-            (0 | 1, _) => Design::OneRun,
-            _ => Design::Unpaired,
-        };
-        let question = |blocks| Question { blocks, margin, higher_is_better: higher, scale };
-        let paired = blocks.filter(|_| design == Design::Paired).map(question);
-        Asked { design, paired, base: of_base, arm: of_arm, scale, higher, margin }
-    }
-
-    fn alone(&self) -> Result<Decision, PairError> {
-        match self.scale {
-            crate::metric::Scale::Ratio => {
-                verdict::decide_unpaired(&self.arm, &self.base, self.margin, self.higher)
-            }
-            crate::metric::Scale::Difference => verdict::unpaired::decide_unpaired_differences(
-                &self.arm,
-                &self.base,
-                self.margin,
-                self.higher,
-            ),
+fn described(side: &str, key: &Key, values: &Values) -> Described {
+    let level = values.level();
+    let amount = |value: f64| crate::quantity::human(value, key.metric.unit, 3);
+    let spread = match (level.sd, level.half_width) {
+        (Some(sd), Some(half)) if level.mean != 0.0 => {
+            let share = |value: f64| format!("{:.1} %", (value / level.mean).abs() * 100.0);
+            format!(
+                ", sd {} ({}), 95 % interval of the mean ±{} ({})",
+                amount(sd),
+                share(sd),
+                amount(half),
+                share(half)
+            )
         }
-    }
+        _ => String::new(),
+    };
+    let runs = if level.n == 1 { "run" } else { "runs" };
+    let text = format!(
+        "{}{} of {side}: mean {} over {} {runs}{spread}",
+        key.metric.name.replace('_', " "),
+        told(&key.params),
+        amount(level.mean),
+        level.n
+    );
+    Described { metric: key.metric.name.clone().into_owned(), params: key.params.clone(), level, text }
 }
 
-/// Paired questions are decided together as those of an experiment; unpaired ones by Holm.
-fn decide(asked: &[Asked], options: &Options) -> Vec<Result<Decision, PairError>> {
-    let questions: Vec<Question> = asked.iter().filter_map(|one| one.paired.clone()).collect();
-    let mut paired = verdict::decide_together(&questions, options.correction, options.seed).into_iter();
-    let mut decided: Vec<Result<Decision, PairError>> = asked
-        .iter()
-        .map(|one| match one.paired {
-            Some(_) => paired.next().unwrap_or(Err(PairError::None)),
-            None => one.alone(),
-        })
-        .collect();
-    let unpaired: Vec<usize> = (0..asked.len())
-        .filter(|index| asked[*index].design == Design::Unpaired)
-        .filter(|index| decided[*index].as_ref().is_ok_and(|d| d.p.is_some()))
-        .collect();
-    if unpaired.len() < 2 {
-        return decided;
-    }
-    let p: Vec<f64> =
-        unpaired.iter().filter_map(|index| decided[*index].as_ref().ok().and_then(|d| d.p)).collect();
-    for ((index, adjusted), alone) in unpaired.iter().zip(holm(&p)).zip(&p) {
-        if let Ok(decision) = &mut decided[*index] {
-            decision.p = Some(adjusted);
-            decision.family =
-                Some(Family { correction: Correction::Holm, questions: p.len(), p_alone: *alone });
-            if decision.verdict.is_different() && adjusted > 1.0 - verdict::LEVEL {
-                decision.verdict = Verdict::CantTell;
-                decision.more_blocks = None;
-            }
-        }
-    }
-    decided
-}
+/// Said of runs that can only be described.
+const ONE_RUN: &str = "one run each: no statement about the difference between configurations is possible";
 
 /// What every reader of such a comparison must know, and what the runs themselves say.
 fn caveats(answer: &mut Answer, base: &Side, arm: &Side) {
     let mut all = Vec::new();
     if answer.rows.iter().any(|row| row.design == Design::OneRun) {
-        let text = "one run each: no statement about the difference between configurations is possible";
-        all.push(Caveat::new(CaveatKind::OneRun, text));
+        all.push(Caveat::new(CaveatKind::OneRun, ONE_RUN));
+        let text = "host, day and neighbours may have differed between the runs: nothing here tells that from the \
+                    configurations";
+        all.push(Caveat::new(CaveatKind::Note, text));
     }
     if answer.rows.iter().any(|row| row.design == Design::Unpaired) {
         let text = "the runs were not interleaved: whatever changed with time counts as a difference";
         all.push(Caveat::new(CaveatKind::Note, text));
     }
-    let own = |side: &Side| side.runs.iter().flat_map(|seen| &seen.caveats).cloned().collect::<Vec<_>>();
-    let best = [base, arm].iter().any(|side| own(side).iter().any(|one| one.kind == CaveatKind::BestOf));
-    if best && answer.rows.iter().any(|row| row.base_level.n.max(row.arm_level.n) > 1) {
-        let text = "each run is itself a best of several passes: a mean of bests is no mean";
-        all.push(Caveat::new(CaveatKind::BestOf, text));
+    if answer.rows.iter().any(|row| row.base_level.n.max(row.arm_level.n) > 1) {
+        all.extend(best_of([base, arm]));
     }
     for side in [base, arm] {
-        for caveat in own(side) {
+        all.extend(side.unbounded.iter().cloned());
+        for caveat in &side.caveats {
             all.push(Caveat::new(caveat.kind, format!("{}: {}", side.name, caveat.text)));
         }
     }
@@ -344,6 +466,15 @@ fn caveats(answer: &mut Answer, base: &Side, arm: &Side) {
             answer.caveats.push(caveat);
         }
     }
+}
+
+/// A mean of bests is no mean.
+fn best_of<'a>(sides: impl IntoIterator<Item = &'a Side>) -> Option<Caveat> {
+    let best = sides
+        .into_iter()
+        .any(|side| side.runs > 1 && side.caveats.iter().any(|caveat| caveat.kind == CaveatKind::BestOf));
+    let text = "each run is itself a best of several passes: a mean of bests is no mean";
+    best.then(|| Caveat::new(CaveatKind::BestOf, text))
 }
 
 /// Parameters as text, for what only one side has.

@@ -1,18 +1,21 @@
 //! What the runs of a side say: by metric and parameters the value of every run, and what a summary still tells.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::bounds::{self, Limit};
+use super::course::{self, Opening};
 use super::{Side, told};
 use crate::analysis::{Diagnostic, compared_params, diagnose};
 use crate::caveat::{Caveat, CaveatKind};
 use crate::metric::{BANDWIDTH, Better, Metric, PACKETS_RECEIVED, THROUGHPUT};
 use crate::run::Run;
 use crate::sample::{Params, Reduce, Series};
+use crate::stats::median;
+use crate::stats::order::median_of;
 use crate::stats::summary::{Summary, mean_half_width};
 use crate::stats::welch::Moments;
-use crate::stats::{median, order};
 use crate::unit::Unit;
 use crate::verdict::LEVEL;
 
@@ -56,9 +59,11 @@ pub struct Observed {
     pub value: f64,
     /// The block, where the run belongs to one.
     pub block: Option<u32>,
-    /// Of the samples within, where there are several.
-    pub samples: Option<Moments>,
-    /// What the tool printed: `mean sd max n`.
+    /// Mean and deviation of the samples within; of a total those of its intervals, around the total.
+    pub spread: Option<Moments>,
+    /// How a run of intervals began.
+    pub opening: Option<Opening>,
+    /// What the tool printed: `mean sd min max n`.
     pub printed: BTreeMap<String, f64>,
     /// Whether the printed deviation is known to be wrong.
     pub biased: bool,
@@ -106,11 +111,15 @@ impl Values {
 /// What a run says, without its samples: of fifty runs with a million each, all can be held at once.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
-    values: Vec<(Key, Observed)>,
+    pub(super) values: Vec<(Key, Observed)>,
+    /// What bounds it, by metric.
+    pub(super) limits: BTreeMap<String, Limit>,
     /// What stands out within the run.
     pub(super) diagnostics: Vec<Diagnostic>,
     /// What the run says of itself.
     pub(super) caveats: Vec<Caveat>,
+    /// Why no ceiling was worked out.
+    pub(super) unbounded: Vec<Caveat>,
 }
 
 impl Seen {
@@ -118,21 +127,15 @@ impl Seen {
     /// belongs to one; equal numbers on two sides were measured close to each other. Within `margin`, as a share,
     /// nothing stands out.
     pub fn of(run: &Run, number: i64, side: &str, block: Option<u32>, margin: f64) -> Seen {
+        let (limits, unbounded) = bounds::limits(run);
         Seen {
             values: values(run, block),
+            limits,
             diagnostics: diagnose(run, number, side, margin),
             caveats: run.caveats.clone(),
+            unbounded,
         }
     }
-}
-
-/// What a side's runs say.
-pub fn observe(side: &Side) -> BTreeMap<Key, Values> {
-    let mut found: BTreeMap<Key, Values> = BTreeMap::new();
-    for (key, observed) in side.runs.iter().flat_map(|seen| &seen.values) {
-        found.entry(key.clone()).or_default().0.push(observed.clone());
-    }
-    found
 }
 
 fn values(run: &Run, block: Option<u32>) -> Vec<(Key, Observed)> {
@@ -146,8 +149,9 @@ fn values(run: &Run, block: Option<u32>) -> Vec<(Key, Observed)> {
         }
         let key = Key::new(series.metric.clone(), compared_params(&run.series, index));
         let printed = printed(run, series);
-        let observed = |value: f64, samples| {
-            (key.clone(), Observed { value, block, samples, printed: printed.clone(), biased })
+        let observed = |value: f64, spread| {
+            let printed = printed.clone();
+            (key.clone(), Observed { value, block, spread, opening: None, printed, biased })
         };
         if repeats(run, series) {
             let mut each = series.values();
@@ -158,10 +162,25 @@ fn values(run: &Run, block: Option<u32>) -> Vec<(Key, Observed)> {
                 None => found.extend(each.into_iter().map(|value| observed(value, None))),
             }
         } else if let Some(value) = value(series) {
-            found.push(observed(value, Moments::of(&samples(run, series))));
+            let (key, observed) = observed(value, None);
+            found.push((key, within(run, series, observed)));
         }
     }
     found
+}
+
+/// The value of a run with the spread of the samples behind it: its own, or the intervals that a total was summed over.
+fn within(run: &Run, series: &Series, observed: Observed) -> Observed {
+    match intervals(run, series) {
+        Some(intervals) => {
+            let values = intervals.values();
+            // A last interval of no length would weigh as much as any other in their mean; the total is right.
+            let around = |of: Moments| Moments { mean: observed.value, ..of };
+            let opening = course::opening(&values);
+            Observed { spread: Moments::of(&values).map(around), opening, ..observed }
+        }
+        None => Observed { spread: Moments::of(&series.values()), ..observed },
+    }
 }
 
 /// Whether each sample of a series is a whole test: qperf pasted several times, totals printed again.
@@ -171,8 +190,8 @@ fn repeats(run: &Run, series: &Series) -> bool {
         && series.samples.iter().all(|sample| sample.time().is_none())
 }
 
-/// The samples behind the value of a run: its own, or the intervals that a total was summed over.
-fn samples(run: &Run, series: &Series) -> Vec<f64> {
+/// The intervals that the total of a series was summed over.
+fn intervals<'a>(run: &'a Run, series: &Series) -> Option<&'a Series> {
     let bare = |params: &Params| -> Params {
         let kept = params.iter().filter(|(name, _)| !["window", "side"].contains(&name.as_str()));
         kept.map(|(name, value)| (name.clone(), value.clone())).collect()
@@ -184,17 +203,20 @@ fn samples(run: &Run, series: &Series) -> Vec<f64> {
             && bare(&other.params) == bare(&series.params)
     };
     let summed = series.samples.len() == 1 && series.params.contains_key("window");
-    match run.series.iter().find(intervals).filter(|_| summed) {
-        Some(intervals) => intervals.values(),
-        None => series.values(),
-    }
+    run.series.iter().find(intervals).filter(|_| summed)
 }
 
-/// The one value of a run; where only a summary was printed, that.
+/// The one value of a run; where only a summary was printed, that, and of a range its middle.
 fn value(series: &Series) -> Option<f64> {
-    let printed = || ["median", "mean"].into_iter().find_map(|figure| series.reported.get(figure).copied());
-    let own = series.headline_value().or_else(|| order::median_of(series.values()));
-    own.or_else(printed).filter(|value| value.is_finite())
+    let figure = |name: &str| series.reported.get(name).copied();
+    let own = match series.headline {
+        Some(_) => series.headline_value(),
+        None => median_of(series.values()),
+    };
+    own.or_else(|| figure("median"))
+        .or_else(|| figure("mean"))
+        .or_else(|| Some((figure("min")? + figure("max")?) / 2.0))
+        .filter(|value| value.is_finite())
 }
 
 /// What the tool printed of a series; the number of replies where it stands in another one.
@@ -213,8 +235,8 @@ fn printed(run: &Run, series: &Series) -> BTreeMap<String, f64> {
     printed
 }
 
-/// Pairs (arm, base) by block; `None` where a side has no blocks.
-pub fn pairs(base: &Values, arm: &Values) -> Option<Vec<Option<(f64, f64)>>> {
+/// Pairs (arm, base) by the blocks of `all`; `None` where a side has no blocks.
+pub fn pairs(base: &Values, arm: &Values, all: &BTreeSet<u32>) -> Option<Vec<Option<(f64, f64)>>> {
     let by_block = |values: &Values| -> Option<BTreeMap<u32, f64>> {
         let blocks: Option<Vec<(u32, f64)>> =
             values.0.iter().map(|one| Some((one.block?, one.value))).collect();
@@ -224,8 +246,7 @@ pub fn pairs(base: &Values, arm: &Values) -> Option<Vec<Option<(f64, f64)>>> {
         (blocks.len() == count && count > 0).then_some(blocks)
     };
     let (base, arm) = (by_block(base)?, by_block(arm)?);
-    let all: std::collections::BTreeSet<u32> = base.keys().chain(arm.keys()).copied().collect();
-    Some(all.into_iter().map(|block| Some((*arm.get(&block)?, *base.get(&block)?))).collect())
+    Some(all.iter().map(|block| Some((*arm.get(block)?, *base.get(block)?))).collect())
 }
 
 /// Where one side has bytes and the other bits in a second of the same thing, the arm's are converted.
@@ -244,7 +265,8 @@ pub fn convert(base: &BTreeMap<Key, Values>, arm: &mut BTreeMap<Key, Values>, ca
         let Some(values) = arm.remove(&Key::new(other.clone(), wanted.params.clone())) else { continue };
         let converted = values.0.into_iter().map(|mut one| {
             one.value *= factor;
-            one.samples = one.samples.map(|of| Moments { mean: of.mean * factor, sd: of.sd * factor, ..of });
+            one.spread = one.spread.map(|of| Moments { mean: of.mean * factor, sd: of.sd * factor, ..of });
+            one.opening = one.opening.map(|opening| opening.times(factor));
             one.printed.iter_mut().filter(|(name, _)| *name != "n").for_each(|(_, value)| *value *= factor);
             one
         });

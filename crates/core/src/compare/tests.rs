@@ -6,6 +6,7 @@ use super::*;
 use crate::metric::{BANDWIDTH, CWND, LATENCY, LOSS, Metric, PACKETS_RECEIVED, RTT, THROUGHPUT};
 use crate::run::Run;
 use crate::sample::{Param, Reduce, Sample, Series};
+use crate::verdict::Verdict;
 
 fn series(metric: &Metric, params: &[(&str, Param)], values: &[f64]) -> Series {
     Series {
@@ -23,13 +24,13 @@ fn run(series: Vec<Series>) -> Run {
 
 fn side(name: &str, runs: &[Run]) -> Side {
     let seen = |(number, run)| Seen::of(run, number, name, None, Options::default().margin);
-    Side { name: name.to_owned(), runs: (1..).zip(runs).map(seen).collect() }
+    Side::of(name, (1..).zip(runs).map(seen).collect())
 }
 
 fn blocks(name: &str, runs: &[Run]) -> Side {
     let seen =
         |(block, run)| Seen::of(run, i64::from(block) + 1, name, Some(block), Options::default().margin);
-    Side { name: name.to_owned(), runs: (0..).zip(runs).map(seen).collect() }
+    Side::of(name, (0..).zip(runs).map(seen).collect())
 }
 
 fn ask(base: &[Run], arm: &[Run]) -> Answer {
@@ -250,12 +251,13 @@ fn intervals_of_a_total_tell_the_spread_within() {
 fn a_side_alone_is_described() {
     let rates = [26.0, 27.0, 28.0, 27.5, 26.5];
     let runs = rates.map(|rate| run(vec![series(&BANDWIDTH, &[("kernel", "triad".into())], &[rate * 1e9])]));
-    let [one] = describe(&side("new", &runs)).try_into().unwrap();
+    let [one] = describe(&side("new", &runs)).levels.try_into().unwrap();
     assert_eq!(
         one.text,
-        "bandwidth (kernel triad) of new: mean 27.0 GB/s over 5 runs, sd 2.9 %, 95 % interval of the mean ±3.6 %"
+        "bandwidth (kernel triad) of new: mean 27.0 GB/s over 5 runs, sd 791 MB/s (2.9 %), 95 % interval of the \
+         mean ±982 MB/s (3.6 %)"
     );
-    assert!(describe(&side("none", &[])).is_empty());
+    assert_eq!(describe(&side("none", &[])), Alone::default());
 }
 
 #[test]

@@ -1,0 +1,113 @@
+//! `tenbin compare A B [C...]`: runs that exist already, each configuration against the first. One alone is described.
+
+mod sides;
+
+use tenbin_core::analysis::Against;
+use tenbin_core::compare::{Answer, Options, Ranking, Side, compare_all, describe, rankings};
+use tenbin_core::quantity;
+use tenbin_core::verdict::{Correction, Verdict};
+use tenbin_report::{json, text};
+
+use crate::args::{CompareArgs, CorrectionArg, Gate};
+use crate::exit::{Exit, Failure, Outcome};
+use crate::output;
+
+/// Compares what was named, prints the answer, and trips the gate that was asked for.
+pub fn compare(args: &CompareArgs) -> Outcome {
+    let margin =
+        quantity::parse_percent(&args.margin).map_err(|why| Failure::usage(format!("--margin: {why}")))?;
+    let options = Options { margin, correction: args.correction.into(), ..Options::default() };
+    let mut sides = sides::read(args, margin)?;
+    let options = Options { against: against(args, &mut sides)?, ..options };
+    let sides: Vec<&Side> = sides.iter().collect();
+    if let [alone] = sides.as_slice() {
+        let alone = describe(alone);
+        output::print(&match args.json {
+            true => format!("{:#}\n", json::alone(&alone)),
+            false => text::sentences(&alone.sentences(), output::width()),
+        })?;
+        return Ok(Exit::Done);
+    }
+    let answers = compare_all(&sides, &options);
+    if answers.iter().all(|answer| answer.rows.is_empty()) {
+        return Err(nothing(&answers));
+    }
+    let rankings = rankings(&sides);
+    output::print(&match args.json {
+        true => format!("{:#}\n", json::answers(&answers, &rankings)),
+        false => told(&answers, &rankings),
+    })?;
+    let tripped = |answer: &Answer| answer.rows.iter().any(|row| trips(args, row.comparison.result.verdict));
+    match answers.iter().any(tripped) {
+        true => Ok(Exit::Tripped),
+        false => Ok(Exit::Done),
+    }
+}
+
+impl From<CorrectionArg> for Correction {
+    fn from(word: CorrectionArg) -> Correction {
+        match word {
+            CorrectionArg::MaxT => Correction::MaxT,
+            CorrectionArg::Holm => Correction::Holm,
+            CorrectionArg::Bh => Correction::BenjaminiHochberg,
+        }
+    }
+}
+
+/// Which sides are compared; those that others are compared with move to the front.
+fn against(args: &CompareArgs, sides: &mut [Side]) -> Result<Against, Failure> {
+    match args.against.as_slice() {
+        [] => Ok(Against::Base),
+        [all] if all == "all" => Ok(Against::AllPairs),
+        names => {
+            for (place, name) in names.iter().enumerate() {
+                let word = args.sides.iter().position(|side| side == name);
+                let named = word.map(|at| sides::name(&args.sides[at], &args.sides));
+                let found = sides.iter().position(|side| side.name == *named.as_ref().unwrap_or(name));
+                let Some(found) = found.filter(|found| *found >= place) else {
+                    let known: Vec<&str> = sides.iter().map(|side| side.name.as_str()).collect();
+                    return Err(Failure::usage(format!(
+                        "--against {name}: no such side, or it is named twice\nhint: the sides are {}",
+                        known.join(", ")
+                    )));
+                };
+                sides[place..=found].rotate_right(1);
+            }
+            if names.len() >= sides.len() {
+                return Err(Failure::usage(
+                    "--against names every side: nothing is left to compare with them",
+                ));
+            }
+            Ok(Against::Baselines(names.len()))
+        }
+    }
+}
+
+/// Why nothing was compared, in one line.
+fn nothing(answers: &[Answer]) -> Failure {
+    let why = answers.iter().flat_map(|answer| &answer.refused).next();
+    Failure::usage(
+        why.map_or_else(
+            || "nothing to compare: the sides have no metric in common".to_owned(),
+            String::clone,
+        ),
+    )
+}
+
+fn told(answers: &[Answer], rankings: &[Ranking]) -> String {
+    let orders: Vec<String> = rankings.iter().map(|ranking| ranking.text.clone()).collect();
+    text::answers(answers, output::width()) + &text::sentences(&orders, output::width())
+}
+
+fn trips(args: &CompareArgs, verdict: Verdict) -> bool {
+    args.fail_if.iter().any(|gate| match gate {
+        Gate::Slower => verdict == Verdict::Slower,
+        Gate::Unclear => matches!(
+            verdict,
+            Verdict::SlowerSizeUncertain
+                | Verdict::CantTell
+                | Verdict::NeedMoreBlocks
+                | Verdict::DescriptionOnly
+        ),
+    })
+}

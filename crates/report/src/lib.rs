@@ -9,6 +9,7 @@ use tenbin_core::experiment::Experiment;
 
 use figure::{Flavour, Size};
 
+pub mod compared;
 mod computed;
 mod context;
 pub mod csv;
@@ -23,6 +24,7 @@ mod markdown;
 mod method;
 pub mod openmetrics;
 mod overview;
+mod rules;
 pub mod text;
 mod topics;
 mod words;

@@ -7,11 +7,13 @@ use tenbin_core::experiment::Experiment;
 use tenbin_core::quantity;
 
 use crate::About;
+use crate::compared::Comparison;
 use crate::context;
 use crate::figure::{Figure, escape};
 use crate::know;
 use crate::method;
 use crate::overview;
+use crate::rules::{self, Evidence};
 use crate::topics::{self, CurveTopic, Part, Topic};
 use crate::words;
 
@@ -29,21 +31,7 @@ pub fn document(experiment: &Experiment, analysis: &Analysis, about: &About, fig
         words::counted(experiment.blocks() as usize, "interleaved block"),
         experiment.seed
     );
-    for part in topics::parts(analysis) {
-        match &part {
-            Part::Single(topic) => {
-                decision(&mut out, analysis, topic);
-                self::overview(&mut out, analysis, &part);
-                pictures(&mut out, &topic.title, figures);
-            }
-            Part::Curve(curve) => {
-                curve_head(&mut out, curve);
-                self::overview(&mut out, analysis, &part);
-                pictures(&mut out, &curve.title, figures);
-                curve_points(&mut out, curve);
-            }
-        }
-    }
+    parts(&mut out, analysis, figures, "block");
     paragraph(&mut out, &method::scope(experiment));
     beside(&mut out, experiment);
     ceilings(&mut out, analysis);
@@ -75,7 +63,57 @@ pub fn document(experiment: &Experiment, analysis: &Analysis, about: &About, fig
     out
 }
 
-fn decision(out: &mut String, analysis: &Analysis, topic: &Topic<'_>) {
+/// The document of a comparison of runs that existed already.
+pub fn compared(compared: &Comparison<'_>, about: &About, figures: &[Figure]) -> String {
+    let mut out = String::new();
+    let (arms, analysis) = (compared.arms(), &compared.analysis);
+    heading(&mut out, 1, &words::against(&arms));
+    paragraph(&mut out, &format!("Runs that existed already, {}.", compared.design()));
+    parts(&mut out, analysis, figures, compared.counts());
+    paragraph(&mut out, &compared.scope());
+    let rest = compared.rest();
+    if !rest.is_empty() {
+        heading(&mut out, 2, "In words");
+        list(&mut out, &rest);
+    }
+    ceilings(&mut out, analysis);
+    know(&mut out, analysis, &arms);
+    caveats(&mut out, analysis);
+    heading(&mut out, 2, "What was compared");
+    text_table(&mut out, compared.sides_table());
+    heading(&mut out, 2, "Method");
+    compared.method().iter().for_each(|text| paragraph(&mut out, text));
+    if !about.command.is_empty() {
+        heading(&mut out, 2, "Repeat it");
+        fenced(&mut out, "console", &about.command);
+    }
+    heading(&mut out, 2, "Appendix");
+    p_values(&mut out, analysis);
+    paragraph(&mut out, &format!("Version: {}. Written {}.", about.version, about.created));
+    twelve_rules(&mut out, &Evidence::of_answers(compared.answers, analysis));
+    out
+}
+
+/// Every metric with its verdicts, table and figures.
+fn parts(out: &mut String, analysis: &Analysis, figures: &[Figure], counts: &str) {
+    for part in topics::parts(analysis) {
+        match &part {
+            Part::Single(topic) => {
+                decision(out, analysis, topic, counts);
+                self::overview(out, analysis, &part);
+                pictures(out, &topic.title, figures);
+            }
+            Part::Curve(curve) => {
+                curve_head(out, curve, counts);
+                self::overview(out, analysis, &part);
+                pictures(out, &curve.title, figures);
+                curve_points(out, curve);
+            }
+        }
+    }
+}
+
+fn decision(out: &mut String, analysis: &Analysis, topic: &Topic<'_>, counts: &str) {
     heading(out, 2, &topic.title);
     for comparison in &topic.comparisons {
         let _ = writeln!(
@@ -83,7 +121,7 @@ fn decision(out: &mut String, analysis: &Analysis, topic: &Topic<'_>) {
             "{} / {}: {}\n\n**{}**\n",
             md(&comparison.arm),
             md(&comparison.base),
-            md(&words::evidence(comparison)),
+            md(&words::rests_on(&comparison.result, counts)),
             md(&comparison.text)
         );
     }
@@ -149,7 +187,7 @@ fn pictures(out: &mut String, title: &str, figures: &[Figure]) {
     figures.iter().filter(here).for_each(|figure| picture(out, figure));
 }
 
-fn curve_head(out: &mut String, curve: &CurveTopic<'_>) {
+fn curve_head(out: &mut String, curve: &CurveTopic<'_>, counts: &str) {
     heading(out, 2, &curve.title);
     for whole in &curve.wholes {
         let _ = writeln!(
@@ -158,7 +196,7 @@ fn curve_head(out: &mut String, curve: &CurveTopic<'_>) {
             md(&whole.arm),
             md(&whole.base),
             topics::over(whole),
-            md(&words::rests_on(&whole.whole)),
+            md(&words::rests_on(&whole.whole, counts)),
             md(&whole.text)
         );
     }
@@ -266,11 +304,15 @@ fn know(out: &mut String, analysis: &Analysis, arms: &[String]) {
     paragraph(out, know::FLAGGED);
     for chapter in chapters {
         heading(out, 3, &chapter.of);
-        for text in &chapter.sentences {
-            let _ = writeln!(out, "- {}", md(&words::micro_inside(text)));
-        }
-        out.push('\n');
+        list(out, &chapter.sentences);
     }
+}
+
+fn list(out: &mut String, sentences: &[String]) {
+    for text in sentences {
+        let _ = writeln!(out, "- {}", md(&words::micro_inside(text)));
+    }
+    out.push('\n');
 }
 
 fn caveats(out: &mut String, analysis: &Analysis) {
@@ -298,6 +340,14 @@ fn environment(out: &mut String, experiment: &Experiment) {
 
 fn appendix(out: &mut String, experiment: &Experiment, analysis: &Analysis, about: &About) {
     heading(out, 2, "Appendix");
+    p_values(out, analysis);
+    let tools = method::tools(experiment);
+    let versions = [about.version.clone()].into_iter().chain(tools).collect::<Vec<_>>().join("; ");
+    paragraph(out, &format!("Versions: {versions}. Experiment {}, begun {}.", experiment.uid, about.created));
+    twelve_rules(out, &Evidence::of_experiment(experiment, analysis));
+}
+
+fn p_values(out: &mut String, analysis: &Analysis) {
     let topics = topics::topics(analysis);
     let rows = topics.iter().flat_map(|topic| {
         topic.comparisons.iter().map(|comparison| {
@@ -316,11 +366,12 @@ fn appendix(out: &mut String, experiment: &Experiment, analysis: &Analysis, abou
     if !analysis.comparisons.is_empty() {
         table(out, &["metric", "arm", "ratio:", "interval:", "n:", "p:", "visible from:"], rows);
     }
-    let tools = method::tools(experiment);
-    let versions = [about.version.clone()].into_iter().chain(tools).collect::<Vec<_>>().join("; ");
-    paragraph(out, &format!("Versions: {versions}. Experiment {}, begun {}.", experiment.uid, about.created));
+}
+
+fn twelve_rules(out: &mut String, evidence: &Evidence<'_>) {
     heading(out, 3, "The twelve rules");
-    let rules = method::checklist(experiment, analysis);
+    paragraph(out, "Hoefler and Belli, doi:10.1145/2807591.2807644, in our words.");
+    let rules = rules::checklist(evidence);
     let rows = rules.iter().enumerate().map(|(index, rule)| {
         let number = (index + 1).to_string();
         vec![number, rule.status.word().to_owned(), rule.rule.to_owned(), rule.why.clone()]

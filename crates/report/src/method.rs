@@ -1,18 +1,14 @@
-//! How it was measured, in sentences that a reviewer accepts, and the twelve rules with what became of them.
+//! How it was measured, in sentences that a reviewer accepts.
 
 use std::collections::BTreeMap;
 
 use tenbin_core::analysis::Analysis;
-use tenbin_core::caveat::CaveatKind;
 use tenbin_core::env::Class;
 use tenbin_core::experiment::{Experiment, State};
-use tenbin_core::metric::Better;
 use tenbin_core::plan::Order;
 use tenbin_core::quantity;
 use tenbin_core::sample::Reduce;
 use tenbin_core::stopping;
-use tenbin_core::unit::Unit;
-use tenbin_core::verdict::Verdict;
 
 use crate::words;
 
@@ -113,7 +109,7 @@ fn plural(n: usize, what: &str) -> String {
 }
 
 /// How each headline metric becomes one value a run.
-fn reductions(experiment: &Experiment) -> Vec<(String, Reduce)> {
+pub fn reductions(experiment: &Experiment) -> Vec<(String, Reduce)> {
     let mut found: Vec<(String, Reduce)> = Vec::new();
     let runs = experiment.records.iter().filter_map(|record| record.run.as_ref());
     for series in runs.flat_map(|run| &run.series) {
@@ -189,155 +185,6 @@ pub fn scope(experiment: &Experiment) -> String {
         ),
         false => format!("{session} A statement about a product needs at least six pairs."),
     }
-}
-
-/// What became of a rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
-    /// Kept.
-    Pass,
-    /// Broken.
-    Fail,
-    /// Nothing to keep, or nothing a program could judge.
-    NotApplicable,
-}
-
-impl Status {
-    /// `pass`, `fail`, `n.a.`.
-    pub fn word(self) -> &'static str {
-        match self {
-            Status::Pass => "pass",
-            Status::Fail => "fail",
-            Status::NotApplicable => "n.a.",
-        }
-    }
-}
-
-/// One of the twelve rules of Hoefler and Belli (doi:10.1145/2807591.2807644), in our words.
-pub struct Rule {
-    /// The rule.
-    pub rule: &'static str,
-    /// What became of it.
-    pub status: Status,
-    /// Why.
-    pub why: String,
-}
-
-/// The twelve rules in their order.
-pub fn checklist(experiment: &Experiment, analysis: &Analysis) -> Vec<Rule> {
-    use Status::{Fail, NotApplicable, Pass};
-    let judge = |kept: bool| if kept { Pass } else { Fail };
-    let rule = |rule, status, why: &str| Rule { rule, status, why: why.to_owned() };
-    let compared = !analysis.comparisons.is_empty();
-    let base = experiment.plan.arms.first().map_or("", |arm| arm.name.as_str());
-    let intervals = analysis.comparisons.iter().all(|comparison| comparison.result.lo.is_some());
-    let described =
-        analysis.comparisons.iter().any(|comparison| comparison.result.verdict == Verdict::DescriptionOnly);
-    let reductions = reductions(experiment);
-    let sampled = reductions.iter().any(|(_, reduce)| *reduce == Reduce::Median);
-    let hosts = experiment.plan.hosts.len();
-    let documented = experiment
-        .records
-        .iter()
-        .filter(|record| record.state == State::Done)
-        .all(|record| record.run.as_ref().is_some_and(|run| run.hosts.len() >= hosts.min(1)));
-    let undeclared = analysis.undeclared_differences.len();
-    let no_limit = analysis.caveats.iter().any(|caveat| caveat.kind == CaveatKind::NoCeiling);
-    let rates = analysis.levels.iter().filter(|level| {
-        level.metric.better == Better::Higher
-            && matches!(level.metric.unit, Unit::BitPerSecond | Unit::BytePerSecond | Unit::FlopPerSecond)
-    });
-    let (mut bounded, mut unbounded) = (0, 0);
-    for level in rates {
-        match words::tightest(analysis, &level.arm, &level.metric.name, level.metric.unit) {
-            Some(_) => bounded += 1,
-            None => unbounded += 1,
-        }
-    }
-    vec![
-        match compared {
-            true => Rule {
-                rule: "Every ratio names what it is relative to",
-                status: Pass,
-                why: format!("all ratios are to {base}, whose own values are given"),
-            },
-            false => rule("Every ratio names what it is relative to", NotApplicable, "nothing was compared"),
-        },
-        rule(
-            "Measuring only a part has a stated reason",
-            NotApplicable,
-            "a matter for the author: a program cannot know what was left out",
-        ),
-        rule(
-            "Costs are averaged arithmetically, rates harmonically",
-            Pass,
-            "rates are totals over totals; nothing else is averaged, medians are given",
-        ),
-        rule("Ratios are not averaged", Pass, "ratios are summarised on their logarithms"),
-        match compared {
-            true => rule(
-                "Values that vary come with an interval",
-                judge(intervals),
-                if intervals { "every ratio has one" } else { "some ratio has too few blocks for one" },
-            ),
-            false => rule("Values that vary come with an interval", NotApplicable, "nothing was compared"),
-        },
-        rule(
-            "A normal distribution is shown, not assumed",
-            Pass,
-            "none is assumed: ranks, medians, exact enumeration",
-        ),
-        match compared {
-            true => rule(
-                "Data are compared by a sound test",
-                judge(!described),
-                match described {
-                    true => "too few alternations for a test: described only",
-                    false => "exact signed-rank interval and sign-flip p over interleaved blocks",
-                },
-            ),
-            false => rule("Data are compared by a sound test", NotApplicable, "nothing was compared"),
-        },
-        match sampled {
-            true => rule(
-                "Percentiles are given where the centre is not the point",
-                Pass,
-                "the distribution of every run is drawn whole",
-            ),
-            false => rule(
-                "Percentiles are given where the centre is not the point",
-                NotApplicable,
-                "runs give totals, not samples",
-            ),
-        },
-        Rule {
-            rule: "Set-up and factors are documented",
-            status: judge(documented && undeclared == 0),
-            why: match (documented, undeclared) {
-                (false, _) => "some run has no record of its hosts".to_owned(),
-                (true, 0) => "hosts, settings and plan are in this report; nothing else differed".to_owned(),
-                (true, n) => format!("{} nobody declared", words::counted(n, "difference")),
-            },
-        },
-        rule(
-            "Parallel time says how it was measured and summarised",
-            NotApplicable,
-            "no parallel program was timed",
-        ),
-        match (bounded, unbounded) {
-            (0, 0) => rule("Upper bounds are shown", NotApplicable, "no rate was measured"),
-            (_, 0) => rule("Upper bounds are shown", Pass, "every rate stands beside its ceiling"),
-            _ if no_limit => {
-                rule("Upper bounds are shown", NotApplicable, "the link has no physical ceiling")
-            }
-            _ => rule("Upper bounds are shown", Fail, "some rate has no known ceiling"),
-        },
-        rule(
-            "Plots show enough, and lines only where values in between exist",
-            Pass,
-            "every run is a dot; lines join only neighbours in time and steps of a distribution",
-        ),
-    ]
 }
 
 /// A fact of a host for the environment table.

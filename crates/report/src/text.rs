@@ -101,7 +101,12 @@ fn metric(out: &mut String, analysis: &Analysis, topic: &Topic<'_>, width: usize
         push_table(out, &table);
     }
     for comparison in &topic.comparisons {
-        let ratio = format!("{} / {}: {}", comparison.arm, comparison.base, words::evidence(comparison));
+        let ratio = format!(
+            "{} / {}: {}",
+            comparison.arm,
+            comparison.base,
+            words::rests_on(&comparison.result, "block")
+        );
         paragraph(out, "  ", &ratio, width);
         paragraph(out, "  => ", &comparison.text, width);
     }
@@ -178,7 +183,7 @@ fn curve(out: &mut String, curve: &CurveTopic<'_>, width: usize) {
     }
     for whole in &curve.wholes {
         let over = format!("{} / {}{}", whole.arm, whole.base, topics::over(whole));
-        paragraph(out, "  ", &format!("{over}: {}", words::rests_on(&whole.whole)), width);
+        paragraph(out, "  ", &format!("{over}: {}", words::rests_on(&whole.whole, "block")), width);
         paragraph(out, "  => ", &whole.text, width);
     }
     for pair in pairs {

@@ -98,15 +98,9 @@ fn ratio_decimals(result: &Decision) -> usize {
     decimals(result.ratio, digits(result.ratio, width)).min(4)
 }
 
-/// The sentence that stands before a verdict: what the ratio is and what it rests on.
-pub fn evidence(comparison: &Comparison) -> String {
-    rests_on(&comparison.result)
-}
-
-/// What a ratio is and what it rests on.
-pub fn rests_on(result: &Decision) -> String {
-    let pairs = if result.n == 1 { "block" } else { "blocks" };
-    let rests_on = format!("n = {} {pairs}, margin {}", result.n, percent(result.margin));
+/// What a ratio is and what it rests on, the interval first; `counts` is what n counts, `block` or `run`.
+pub fn rests_on(result: &Decision, counts: &str) -> String {
+    let rests_on = format!("n = {}, margin {}", counted(result.n, counts), percent(result.margin));
     match ratio_interval(result) {
         Some(interval) => {
             let level = percent(result.level);

@@ -12,10 +12,10 @@ use crate::caveat::{Caveat, CaveatKind};
 use crate::metric::{BANDWIDTH, Better, Metric, PACKETS_RECEIVED, THROUGHPUT};
 use crate::run::Run;
 use crate::sample::{Params, Reduce, Series};
-use crate::stats::median;
 use crate::stats::order::median_of;
 use crate::stats::summary::{Summary, mean_half_width};
 use crate::stats::welch::Moments;
+use crate::stats::{median, median_interval};
 use crate::unit::Unit;
 use crate::verdict::LEVEL;
 
@@ -80,6 +80,9 @@ pub struct Level {
     pub n: usize,
     /// Their median.
     pub median: f64,
+    /// Its 95 % interval by exact ranks; absent below six runs.
+    #[serde(default)]
+    pub interval: Option<(f64, f64)>,
     /// Their mean.
     pub mean: f64,
     /// Their deviation (n - 1); absent of one.
@@ -101,6 +104,7 @@ impl Values {
         Level {
             n: of.n,
             median: of.median,
+            interval: median_interval(&numbers, LEVEL),
             mean: of.mean,
             sd: (of.n > 1).then_some(of.sd),
             half_width: mean_half_width(of.n, of.sd, LEVEL),

@@ -2,7 +2,7 @@
 //!
 //! [`all`] says which figures an experiment gives; [`Figure::svg`] draws one for a page, a phone or a file.
 
-use tenbin_core::analysis::{Analysis, Comparison};
+use tenbin_core::analysis::Analysis;
 use tenbin_core::experiment::{Experiment, Record, State};
 use tenbin_core::metric::Better;
 use tenbin_core::quantity;
@@ -12,6 +12,7 @@ use tenbin_core::taint::TaintLevel;
 use tenbin_core::unit::Unit;
 
 use crate::About;
+use crate::compared::Comparison;
 use crate::topics::{self, CurveTopic, Part, Topic};
 use crate::words;
 use axis::Axis;
@@ -153,27 +154,20 @@ enum LineRange {
 const MOST_POINTS: usize = 512;
 
 /// Curves of more points show no distribution of each: nobody looks at dozens of figures.
-const MOST_DISTRIBUTIONS: usize = 6;
+pub const MOST_DISTRIBUTIONS: usize = 6;
 
 /// The figures that this experiment gives, in the order of the report.
 pub fn all(experiment: &Experiment, analysis: &Analysis, about: &About) -> Vec<Figure> {
-    let mut figures = Vec::new();
-    let mut names = Vec::new();
-    let seat = Seat { experiment, analysis };
-    for part in topics::parts(analysis) {
-        let slug = unique(&slug(part.title()), &mut names);
-        for (name, title, alt, kind) in seat.kinds(&part) {
-            figures.push(Figure {
-                name: format!("{slug}-{name}"),
-                alt,
-                title,
-                stamp: stamp(experiment, about),
-                arms: experiment.plan.arms.iter().map(|arm| arm.name.clone()).collect(),
-                kind,
-            });
-        }
-    }
-    figures
+    let arms = experiment.plan.arms.iter().map(|arm| arm.name.clone()).collect();
+    Seat { experiment: Some(experiment), arms, analysis }.figures(&stamp(experiment, about))
+}
+
+/// The figures of runs that existed already.
+pub fn of_comparison(compared: &Comparison<'_>, about: &About) -> Vec<Figure> {
+    let runs = compared.sides.iter().map(|side| side.runs).sum();
+    let stamp =
+        [compared.design().to_owned(), words::counted(runs, "run"), about.created.clone(), String::new()];
+    Seat { experiment: None, arms: compared.arms(), analysis: &compared.analysis }.figures(&stamp)
 }
 
 impl Figure {
@@ -235,11 +229,36 @@ fn unique(name: &str, taken: &mut Vec<String>) -> String {
 
 /// Where the data of figures are picked from.
 struct Seat<'a> {
-    experiment: &'a Experiment,
+    /// Where single runs are known.
+    experiment: Option<&'a Experiment>,
+    arms: Vec<String>,
     analysis: &'a Analysis,
 }
 
 impl Seat<'_> {
+    fn figures(&self, stamp: &[String; 4]) -> Vec<Figure> {
+        let mut figures = Vec::new();
+        let mut names = Vec::new();
+        for part in topics::parts(self.analysis) {
+            let slug = unique(&slug(part.title()), &mut names);
+            for (name, title, alt, kind) in self.kinds(&part) {
+                figures.push(Figure {
+                    name: format!("{slug}-{name}"),
+                    alt,
+                    title,
+                    stamp: stamp.clone(),
+                    arms: self.arms.clone(),
+                    kind,
+                });
+            }
+        }
+        figures
+    }
+
+    fn records(&self) -> &[Record] {
+        self.experiment.map_or(&[], |experiment| &experiment.records)
+    }
+
     /// Name, title, message and data of a part's figures.
     fn kinds(&self, part: &Part<'_>) -> Vec<(String, String, String, Kind)> {
         match part {
@@ -292,7 +311,7 @@ impl Seat<'_> {
     }
 
     fn arm(&self, name: &str) -> usize {
-        self.experiment.plan.arms.iter().position(|arm| arm.name == name).unwrap_or(0)
+        self.arms.iter().position(|arm| arm == name).unwrap_or(0)
     }
 
     fn ratios(&self, topic: &Topic<'_>) -> Option<Kind> {
@@ -308,7 +327,7 @@ impl Seat<'_> {
         }))
     }
 
-    fn ratio_row(&self, comparison: &Comparison) -> RatioRow {
+    fn ratio_row(&self, comparison: &tenbin_core::analysis::Comparison) -> RatioRow {
         let result = &comparison.result;
         let interval = result.lo.zip(result.hi);
         let (_, verdict) = words::verdict(result.verdict);
@@ -365,7 +384,7 @@ impl Seat<'_> {
     }
 
     fn timeline(&self, topic: &Topic<'_>) -> Option<Kind> {
-        let began = self.experiment.records.first().map_or(0.0, |record| record.started_at);
+        let began = self.records().first().map_or(0.0, |record| record.started_at);
         let dots: Vec<Dot> = self
             .series(topic, |series| series.headline.is_some())
             .filter_map(|(record, run, series)| {
@@ -501,7 +520,7 @@ impl Seat<'_> {
     }
 
     fn arm_name(&self, record: &Record) -> &str {
-        self.experiment.plan.arms.get(record.slot.arm as usize).map_or("?", |arm| arm.name.as_str())
+        self.arms.get(record.slot.arm as usize).map_or("?", String::as_str)
     }
 
     fn line_tooltip(&self, record: &Record, of: &str) -> String {
@@ -520,9 +539,9 @@ impl Seat<'_> {
         let params = topic.params();
         let metric = topic.metric().to_owned();
         let unit = topic.unit();
-        self.experiment.records.iter().filter_map(move |record| {
+        self.records().iter().filter_map(move |record| {
             let run = record.run.as_ref()?;
-            let measure = self.experiment.plan.measures.get(record.slot.measure as usize)?;
+            let measure = self.experiment?.plan.measures.get(record.slot.measure as usize)?;
             let of_topic = |series: &&Series| {
                 let fits = params.iter().all(|(key, value)| match (key.as_str(), series.params.get(key)) {
                     // Series within a run differ in these; the topic speaks of the headline one.

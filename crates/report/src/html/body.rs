@@ -359,8 +359,9 @@ impl Body<'_> {
     /// Every run's value, to be copied.
     pub fn data(&self) -> Markup {
         let with_data = self.parts.iter().enumerate();
-        let with_data =
-            with_data.filter(|(_, part)| part.topics().iter().any(|topic| !topic.levels.is_empty()));
+        let with_data = with_data.filter(|(_, part)| {
+            part.topics().iter().flat_map(|topic| &topic.levels).any(|level| !level.values.is_empty())
+        });
         html! {
             @for (number, part) in with_data { (every_run(part, &format!("data-{number}"))) }
         }

@@ -8,12 +8,16 @@ use tenbin_core::experiment::{Experiment, State};
 use crate::About;
 use crate::context;
 use crate::figure::{FONTS, Figure, Flavour, variables};
-use crate::method::{self, Status};
+use crate::method;
+use crate::rules::{self, Evidence, Status};
 use crate::topics;
 use crate::words;
 use body::Body;
 
 mod body;
+mod compared;
+
+pub use compared::page as compared;
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
@@ -35,9 +39,63 @@ pub fn page(experiment: &Experiment, analysis: &Analysis, about: &About, figures
         scope: method::scope(experiment),
     };
     let report = Report { experiment, analysis, about, body };
-    let page = report.page().into_string();
-    // Foreign text may hold what HTML has no character for.
-    page.replace(|c: char| c.is_control() && !matches!(c, '\n' | '\t' | '\r'), "\u{fffd}")
+    text(&report.page())
+}
+
+/// A page as text. Foreign text may hold what HTML has no character for.
+fn text(page: &Markup) -> String {
+    page.0.replace(|c: char| c.is_control() && !matches!(c, '\n' | '\t' | '\r'), "\u{fffd}")
+}
+
+/// What is around every page.
+fn shell(about: &About, title: &str, name: &str, content: &Markup, footer: &Markup) -> Markup {
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                // Whatever foreign text might smuggle in: this page loads nothing.
+                meta http-equiv="Content-Security-Policy"
+                    content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
+                meta name="generator" content=(about.version);
+                link rel="icon" href="data:,";
+                title { (title) " · tenbin" }
+                style { (PreEscaped(style())) }
+            }
+            body {
+                header.top {
+                    b { "tenbin" }
+                    span { (name) " · " (about.created) }
+                    button.js #theme type="button" { "light / dark" }
+                }
+                main { (content) }
+                footer { (footer) }
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    }
+}
+
+/// The twelve rules with what became of them.
+fn twelve_rules(evidence: &Evidence<'_>) -> Markup {
+    html! {
+        h3 { "The twelve rules" }
+        p.muted.small { "Hoefler and Belli, doi:10.1145/2807591.2807644, in our words." }
+        div.scroll {
+            table {
+                tbody {
+                    @for (index, rule) in rules::checklist(evidence).iter().enumerate() {
+                        tr {
+                            td.num { (index + 1) }
+                            td { span class={ "tag " (rule_class(rule.status)) } { (rule.status.word()) } }
+                            td { (rule.rule) br; span.muted { (rule.why) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
 }
 
 struct Report<'a> {
@@ -62,57 +120,34 @@ impl Report<'_> {
     fn page(&self) -> Markup {
         let plan = &self.experiment.plan;
         let title = plan.question.as_deref().unwrap_or(&plan.name);
-        html! {
-            (DOCTYPE)
-            html lang="en" {
-                head {
-                    meta charset="utf-8";
-                    meta name="viewport" content="width=device-width, initial-scale=1";
-                    // Whatever foreign text might smuggle in: this page loads nothing.
-                    meta http-equiv="Content-Security-Policy"
-                        content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
-                    meta name="generator" content=(self.about.version);
-                    link rel="icon" href="data:,";
-                    title { (title) " · tenbin" }
-                    style { (PreEscaped(style())) }
-                }
-                body {
-                    header.top {
-                        b { "tenbin" }
-                        span { (plan.name) " · " (self.about.created) }
-                        button.js #theme type="button" { "light / dark" }
-                    }
-                    main {
-                        h1 { (title) }
-                        p.lead {
-                            (words::against(&self.body.arms))
-                            ", " (words::routes(plan, "→")) ", "
-                            (words::counted(self.experiment.blocks() as usize, "interleaved block")) ", seed " (self.experiment.seed) "."
-                        }
-                        (self.body.decision())
-                        (self.beside())
-                        (self.body.ceilings())
-                        (self.body.know())
-                        (self.state_of_runs())
-                        (self.differences())
-                        (self.body.figure_section("Every run in time order", &["runs"],
-                            "Each dot is one run; lines part the blocks. Drift, order and heat would show here."))
-                        (self.body.figure_section("Distributions", &["distribution", "intervals"],
-                            "One line a run: the spread between runs is what the verdict rests on, not the number of samples."))
-                        (self.body.caveats())
-                        (self.environment())
-                        (self.method())
-                        (self.repeat())
-                        (self.appendix())
-                    }
-                    footer {
-                        (self.about.version) " · experiment " (self.experiment.uid) " · seed " (self.experiment.seed)
-                        " · begun " (self.about.created)
-                    }
-                    script { (PreEscaped(SCRIPT)) }
-                }
+        let content = html! {
+            h1 { (title) }
+            p.lead {
+                (words::against(&self.body.arms))
+                ", " (words::routes(plan, "→")) ", "
+                (words::counted(self.experiment.blocks() as usize, "interleaved block")) ", seed " (self.experiment.seed) "."
             }
-        }
+            (self.body.decision())
+            (self.beside())
+            (self.body.ceilings())
+            (self.body.know())
+            (self.state_of_runs())
+            (self.differences())
+            (self.body.figure_section("Every run in time order", &["runs"],
+                "Each dot is one run; lines part the blocks. Drift, order and heat would show here."))
+            (self.body.figure_section("Distributions", &["distribution", "intervals"],
+                "One line a run: the spread between runs is what the verdict rests on, not the number of samples."))
+            (self.body.caveats())
+            (self.environment())
+            (self.method())
+            (self.repeat())
+            (self.appendix())
+        };
+        let footer = html! {
+            (self.about.version) " · experiment " (self.experiment.uid) " · seed " (self.experiment.seed)
+            " · begun " (self.about.created)
+        };
+        shell(self.about, title, &plan.name, &content, &footer)
     }
 
     fn beside(&self) -> Markup {
@@ -281,21 +316,7 @@ impl Report<'_> {
                 (self.schedule())
                 h3 { "Versions" }
                 p { (self.about.version) @for tool in method::tools(self.experiment) { "; " (tool) } }
-                h3 { "The twelve rules" }
-                p.muted.small { "Hoefler and Belli, doi:10.1145/2807591.2807644, in our words." }
-                div.scroll {
-                    table {
-                        tbody {
-                            @for (index, rule) in method::checklist(self.experiment, self.analysis).iter().enumerate() {
-                                tr {
-                                    td.num { (index + 1) }
-                                    td { span class={ "tag " (rule_class(rule.status)) } { (rule.status.word()) } }
-                                    td { (rule.rule) br; span.muted { (rule.why) } }
-                                }
-                            }
-                        }
-                    }
-                }
+                (twelve_rules(&Evidence::of_experiment(self.experiment, self.analysis)))
             }
         }
     }
@@ -352,8 +373,8 @@ fn marks_table(marks: &[words::Mark]) -> Markup {
 
 fn rule_class(status: Status) -> &'static str {
     match status {
-        Status::Pass => "pass",
-        Status::Fail => "fail",
+        Status::Met => "pass",
+        Status::NotMet => "fail",
         Status::NotApplicable => "na",
     }
 }

@@ -174,6 +174,9 @@ pub struct CompareArgs {
     /// End with exit code 1 if a side is slower than the base (slower), or if it is not decided (unclear)
     #[arg(long, value_enum, value_delimiter = ',', value_name = "GATE")]
     pub fail_if: Vec<Gate>,
+    /// Write the answer with its figures as a folder to be published: HTML, Markdown, SVG
+    #[arg(long, value_name = "DIR")]
+    pub report: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

@@ -1,5 +1,6 @@
 //! `tenbin compare A B [C...]`: runs that exist already, each configuration against the first. One alone is described.
 
+mod report;
 mod sides;
 
 use tenbin_core::analysis::Against;
@@ -37,6 +38,10 @@ pub fn compare(args: &CompareArgs) -> Outcome {
         true => format!("{:#}\n", json::answers(&answers, &rankings)),
         false => told(&answers, &rankings),
     })?;
+    if let Some(folder) = &args.report {
+        let written = report::write(folder, args, &sides, &answers, &rankings)?;
+        output::say(&format!("report: {}", written.display()));
+    }
     let tripped = |answer: &Answer| answer.rows.iter().any(|row| trips(args, row.comparison.result.verdict));
     match answers.iter().any(tripped) {
         true => Ok(Exit::Tripped),

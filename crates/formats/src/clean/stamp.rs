@@ -45,7 +45,7 @@ impl Stamp {
 
     fn inside<'a>(&self, line: &'a str) -> Option<&'a str> {
         match self {
-            Stamp::Time => time(line).map(separated),
+            Stamp::Time => time(line).map(|rest| levelled(separated(rest))),
             Stamp::Logger(host) => logger(line).filter(|(found, _)| found == host).map(|(_, rest)| rest),
             Stamp::Rank => rank(line),
             Stamp::Label => label(line),
@@ -81,6 +81,24 @@ fn time(line: &str) -> Option<&str> {
 fn separated(rest: &str) -> &str {
     let marks = [" - ", " | ", ": ", " ", "\t"];
     marks.iter().find_map(|mark| rest.strip_prefix(mark)).unwrap_or(rest)
+}
+
+/// Without the place and the level that Python's logging prints: `{bench.py:32} INFO - text`, `root - INFO - text`.
+fn levelled(text: &str) -> &str {
+    const LEVELS: [&str; 5] = ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"];
+    let at_level = |text: &str| LEVELS.iter().find_map(|level| text.strip_prefix(level)).map(str::len);
+    let place = |text: &str| -> Option<usize> {
+        let (place, rest) = text.strip_prefix('{').and_then(|rest| rest.split_once("} "))?;
+        place.contains(".py:").then_some(rest.len())
+    };
+    let name = |text: &str| -> Option<usize> {
+        let (name, rest) = text.split_once(" - ")?;
+        (!name.is_empty() && !name.contains(char::is_whitespace)).then_some(rest.len())
+    };
+    let after = |left: usize| text.get(text.len() - left..).unwrap_or_default();
+    let begin = place(text).or_else(|| name(text)).map_or(text, after);
+    let rest = at_level(begin).map(after);
+    rest.and_then(|rest| rest.strip_prefix(" - ").or_else(|| rest.strip_prefix(": "))).unwrap_or(text)
 }
 
 /// What follows a date with its time of day.

@@ -11,6 +11,8 @@ pub enum Shape {
     Decimal,
     /// A word.
     Word,
+    /// A name, always there: a call.
+    Name,
 }
 
 /// The cells of a row.
@@ -71,7 +73,14 @@ fn is_exact(shapes: &[Shape], words: &[&str]) -> bool {
             Shape::Key | Shape::Whole => is_digits(word),
             Shape::Decimal => is_decimal(word) && decimals(word) == 2,
             Shape::Word => word.bytes().all(|byte| byte.is_ascii_alphabetic()),
+            Shape::Name => is_name(word),
         })
+}
+
+/// `shmem_int_fadd`: letters, digits and an underscore at least, which a word of a sentence lacks.
+fn is_name(word: &str) -> bool {
+    let named = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    word.starts_with(|c: char| c.is_ascii_alphabetic()) && word.contains('_') && word.chars().all(named)
 }
 
 fn is_decimal(word: &str) -> bool {
@@ -89,9 +98,10 @@ fn cells<'a>(shapes: &[Shape], words: &[&'a str], cut: bool) -> Option<Cells<'a>
             Shape::Whole => is_digits(word),
             Shape::Decimal => is_decimal(word) || last && is_digits(word.trim_end_matches('.')),
             Shape::Word => true,
+            Shape::Name => is_name(word),
         };
         let hollow = matches!(*word, "nan" | "-nan" | "inf" | "-inf" | "-") || word.starts_with("**");
-        if !printed && (*shape == Shape::Key || !hollow) {
+        if !printed && (matches!(shape, Shape::Key | Shape::Name) || !hollow) {
             return None;
         }
         let half = last && !(*shape == Shape::Decimal && decimals(word) == 2);

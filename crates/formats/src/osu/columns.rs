@@ -39,6 +39,14 @@ pub enum Column {
     Overlap,
     /// Rate with this many messages in flight.
     Window(u32),
+    /// The call of a row: `shmem_int_fadd`.
+    Operation,
+    /// 10^6 calls a second.
+    MegaCalls,
+    /// 10^9 bytes a second.
+    GigaRate,
+    /// The value of another column in another unit.
+    Again,
 }
 
 impl Column {
@@ -48,13 +56,17 @@ impl Column {
             Column::Size => Shape::Key,
             Column::Iterations | Column::Transmitted => Shape::Whole,
             Column::Validation => Shape::Word,
+            Column::Operation => Shape::Name,
             _ => Shape::Decimal,
         }
     }
 }
 
-/// Titles; where one begins with another, the longer one comes first.
+/// Titles; where one begins with another, the longer one comes first. Those in square brackets are of the Java
+/// programs and of mpi4py's demonstrations.
 const TITLES: &[(&str, Column)] = &[
+    ("Size (B)", Column::Size),
+    ("Size [B]", Column::Size),
     ("Size", Column::Size),
     ("Avg Latency(us)", Column::Avg),
     ("Min Latency(us)", Column::Min),
@@ -64,6 +76,16 @@ const TITLES: &[(&str, Column)] = &[
     ("Max Latency (us)", Column::Max),
     ("Latency (us)", Column::Latency),
     ("Latency(us)", Column::Latency),
+    ("Latency [us]", Column::Latency),
+    ("Lat Avg[us]", Column::Avg),
+    ("Lat Min[us]", Column::Min),
+    ("Lat Max[us]", Column::Max),
+    ("Avg. Latency [us]", Column::Avg),
+    ("Min. Latency [us]", Column::Min),
+    ("Max. Latency [us]", Column::Max),
+    ("Bandwidth [MB/s]", Column::Rate),
+    ("Bandwidth [Gb/s]", Column::Again),
+    ("Bandwidth (GB/s)", Column::GigaRate),
     ("Bandwidth (MB/s)", Column::Rate),
     ("Bi-Bandwidth (MB/s)", Column::Rate),
     ("Bandwidth(MB/s)", Column::Rate),
@@ -77,10 +99,14 @@ const TITLES: &[(&str, Column)] = &[
     ("Coll. Init(us)", Column::Part("init")),
     ("MPI_Test(us)", Column::Part("test")),
     ("MPI_Wait(us)", Column::Part("wait")),
+    ("Wait avg(us)", Column::Part("wait")),
+    ("Init avg(us)", Column::Part("init")),
     ("Pure Comm.(us)", Column::Pure),
     ("Min Comm.(us)", Column::PureMin),
     ("Max Comm.(us)", Column::PureMax),
     ("Overlap(%)", Column::Overlap),
+    ("Operation", Column::Operation),
+    ("Million ops/s", Column::MegaCalls),
 ];
 
 /// Columns, and the rest of the line in a copy that has lost the ends of its lines.
@@ -95,14 +121,15 @@ pub struct Header {
 impl Header {
     /// Whether the titles are enough to know the tool by: `Size` and something measured.
     pub fn is_table(&self) -> bool {
-        self.columns.len() > 1 && self.columns.first() == Some(&Column::Size)
+        self.columns.len() > 1 && matches!(self.columns.first(), Some(Column::Size | Column::Operation))
             || matches!(self.columns.first(), Some(Column::Avg | Column::Part(_)))
     }
 }
 
 /// The columns that `line` announces. Whatever another process wrote before them is passed over.
 pub fn header(line: &str) -> Option<Header> {
-    let starts = ["# Size", "# Avg Latency", "# Overall(us)", "#Size", "# MB/s"];
+    let starts =
+        ["# Size", "# Avg Latency", "# Avg. Latency", "# Overall(us)", "# Operation", "#Size", "# MB/s"];
     let at = starts.iter().find_map(|words| line.find(words)).unwrap_or(0);
     let words: Vec<&str> = line.get(at..)?.trim_start_matches('#').split_whitespace().collect();
     let line = words.join(" ");
@@ -114,7 +141,8 @@ pub fn header(line: &str) -> Option<Header> {
         columns.push(column);
         rest = after.trim_start();
     }
-    (!columns.is_empty() && columns != [Column::Size]).then(|| Header { columns, after: rest.to_owned() })
+    let keyed = matches!(columns.first(), Some(Column::Size | Column::Operation));
+    (columns.len() > usize::from(keyed)).then(|| Header { columns, after: rest.to_owned() })
 }
 
 /// `P99 Tail Lat(us)`, `P50 Tail BW(MB/s)`
@@ -157,6 +185,11 @@ mod tests {
             "# Overall(us)       Compute(us)    Pure Comm.(us)        Overlap(%)",
             "[Part(\"overall\"), Part(\"compute\"), Pure, Overlap]",
         );
+        check("# Size (B)      Latency (us)", "[Size, Latency]");
+        check("# Size [B]\t\tBandwidth [MB/s]\tBandwidth [Gb/s]", "[Size, Rate, Again]");
+        check("# Size\t\tLat Avg[us]\t\tLat Min[us]\t\tLat Max[us]", "[Size, Avg, Min, Max]");
+        check("# Operation     Million ops/s     Latency (us)", "[Operation, MegaCalls, Latency]");
+        check("# Operation", "");
         check("# Size  Latency (us) Something", "");
         check("# Size", "");
         check("# Size of the message", "");

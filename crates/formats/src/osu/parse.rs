@@ -209,6 +209,9 @@ impl Table {
             base.insert("benchmark".to_owned(), program.into());
         }
         let size = word(Column::Size).and_then(|size| size.parse::<i64>().ok());
+        if let Some(operation) = word(Column::Operation) {
+            base.insert("op".to_owned(), operation.into());
+        }
         let ranks = self.pairs.and_then(|pairs| pairs.checked_mul(2));
         for (name, value) in [("size_bytes", size), ("ranks", ranks)] {
             if let Some(value) = value {
@@ -254,6 +257,9 @@ impl Table {
             sheet.run.tool_version = title.version;
             sheet.run.benchmark = Some(title.program);
             sheet.fact("osu.title", title.text);
+            if let Some(language) = title.language {
+                sheet.fact("osu.language", language);
+            }
             if let Some(device) = title.device {
                 sheet.fact("osu.device", device);
             }
@@ -309,12 +315,18 @@ fn cell(column: Column, paired: bool, messages: bool) -> Option<Cell> {
         Column::Part(part) => latency(Some(("part", part)), false),
         Column::Overlap => Some(Cell { headline: false, ..other(OVERLAP, -2)? }),
         Column::Rate => other(BANDWIDTH, 6),
+        Column::GigaRate => other(BANDWIDTH, 9),
+        Column::MegaCalls => other(MESSAGE_RATE, 6),
         Column::Window(_) if messages => other(MESSAGE_RATE, 0),
         Column::Window(_) => other(BANDWIDTH, 6),
         Column::Messages => other(MESSAGE_RATE, 0),
-        Column::Size | Column::Iterations | Column::Tail(_) | Column::Validation | Column::Transmitted => {
-            None
-        }
+        Column::Size
+        | Column::Operation
+        | Column::Again
+        | Column::Iterations
+        | Column::Tail(_)
+        | Column::Validation
+        | Column::Transmitted => None,
     }
 }
 

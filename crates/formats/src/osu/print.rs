@@ -103,6 +103,9 @@ pub fn run(run: &Run, out: &mut dyn Write) -> fmt::Result {
     if run.series.iter().any(|series| series.params.contains_key("window_size")) {
         return windows(run, out);
     }
+    if run.series.iter().any(|series| series.params.contains_key("op")) {
+        return calls(run, out);
+    }
     let columns = columns(run);
     let mut rows: BTreeMap<Option<i64>, Vec<Option<&Series>>> = BTreeMap::new();
     for series in &run.series {
@@ -259,6 +262,30 @@ fn windows(run: &Run, out: &mut dyn Write) -> fmt::Result {
             }
             writeln!(out)?;
         }
+    }
+    Ok(())
+}
+
+/// The table of osu_oshm_atomics: a row for each call, in the order of the run.
+fn calls(run: &Run, out: &mut dyn Write) -> fmt::Result {
+    writeln!(out, "{:<20}{:>WIDTH$}{:>WIDTH$}", "# Operation", "Million ops/s", "Latency (us)")?;
+    let of = |metric: &Metric, call: &str| {
+        let mut all = run.series.iter().filter(|series| series.metric.name == metric.name);
+        all.find(|series| text(series, "op") == Some(call)).and_then(value)
+    };
+    let mut printed = BTreeSet::new();
+    for call in run.series.iter().filter_map(|series| text(series, "op")) {
+        if !printed.insert(call) {
+            continue;
+        }
+        write!(out, "{call:<20}")?;
+        for value in [of(&MESSAGE_RATE, call).map(|rate| rate * 1e-6), of(&LATENCY, call).map(|t| t * 1e6)] {
+            match value {
+                Some(value) => write!(out, "{value:>WIDTH$.2}")?,
+                None => write!(out, "{:>WIDTH$}", "-")?,
+            }
+        }
+        writeln!(out)?;
     }
     Ok(())
 }

@@ -231,6 +231,63 @@ fn copies_and_interruptions() {
 }
 
 #[test]
+fn other_languages_and_libraries() {
+    let check = |text: &str, wanted: &str| assert_eq!(briefs(text), wanted, "{text}");
+    let python = "# OMB Python MPI Latency Test\n# Size (B)      Latency (us)\n\
+                  1                       1.93\n4194304              1042.10\n";
+    check(python, "? osu_latency []: latency*(1) 1.93; latency*(4194304) 1042.1");
+    let run = &read(python).unwrap()[0];
+    assert_eq!(run.facts["osu.language"].value.as_ref().unwrap().to_string(), "Python");
+    check(
+        "# OMB-Py MPI Bandwidth Test\n# Size (B)  Bandwidth (MB/s)\n1                       0.52\n",
+        "? osu_bw []: bandwidth*(1) 0.52",
+    );
+    check(
+        "# OMB-Py MPI Bandwidth Test\n# Size (B)  Bandwidth (GB/s)\n1048576                 9.31\n",
+        "? osu_bw []: bandwidth*(1048576) 9310",
+    );
+    // Through Python's logging.
+    let logged: String = python
+        .lines()
+        .map(|line| format!("[2024-02-03 04:05:06,789] {{osu_latency.py:64}} INFO - {line}\n"))
+        .collect();
+    let Some(Ok(runs)) = crate::read(logged.as_bytes()) else { panic!("not recognised: {logged}") };
+    assert_eq!(brief(&runs[0]), "? osu_latency []: latency*(1) 1.93; latency*(4194304) 1042.1");
+    // mpi4py's demonstrations, Java.
+    check(
+        "# MPI Latency Test\n# Size [B]        Latency [us]\n0                       0.84\n",
+        "? osu_latency []: latency*(0) 0.84",
+    );
+    check(
+        "# OSU Bandwidth Test v7.4\n# Size [B]\t\tBandwidth [MB/s]\tBandwidth [Gb/s]\n1024\t\t\t512.25\t\t\t4.10\n",
+        "7.4 osu_bw []: bandwidth*(1024) 512.25",
+    );
+    check(
+        "# OSU Allgather Test v7.4\n# Size\t\tLat Avg[us]\t\tLat Min[us]\t\tLat Max[us]\n8\t\t3.10\t\t2.95\t\t3.25\n",
+        "7.4 osu_allgather []: latency*(8 avg) 3.1; latency(8 min) 2.95; latency(8 max) 3.25",
+    );
+}
+
+#[test]
+fn atomic_operations() {
+    let log = "# OSU OpenSHMEM Atomic Operation Rate Test v7.4\n\
+               # Operation              Million ops/s      Latency (us)\n\
+               shmem_int_fadd                    0.61              1.64\n\
+               a warning 2.00\n\
+               shmem_longlong_fadd               0.60              1.67\n";
+    assert_eq!(
+        briefs(log),
+        "7.4 osu_oshm_atomics [foreign-lines]: message_rate*(shmem_int_fadd) 610000; latency*(shmem_int_fadd) 1.64; \
+         message_rate*(shmem_longlong_fadd) 600000; latency*(shmem_longlong_fadd) 1.67"
+    );
+    let log = log.replace("a warning 2.00\n", "");
+    let run = &read(&log).unwrap()[0];
+    let mut printed = String::new();
+    Osu.print(run, &mut printed).unwrap();
+    assert_eq!(read(&printed).unwrap()[..], [run.clone()], "{printed}");
+}
+
+#[test]
 fn nothing_measured() {
     let check = |text: &str, wanted: &str| {
         assert_eq!(read(text).unwrap_err(), format!("osu measured nothing: {wanted}"));

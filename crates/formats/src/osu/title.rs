@@ -11,23 +11,29 @@ pub struct Title {
     pub program: String,
     /// Where the buffers lie, if not in the host's memory: `CUDA`.
     pub device: Option<String>,
+    /// The language that the program is written in, if its title tells: `Python`.
+    pub language: Option<&'static str>,
 }
+
+/// How titles begin, and the language of those programs. mpi4py's demonstrations name nobody.
+const BEGINNINGS: &[(&str, Option<&str>)] = &[
+    ("OSU ", None),
+    ("OMB Python ", Some("Python")),
+    ("OMB-Py ", Some("Python")),
+    ("MPI ", Some("Python")),
+];
 
 /// The names of accelerators in titles; the longer one first.
 const DEVICES: &[&str] = &["-CUDA MANAGED", "-CUDA", "-OPENACC", "-ROCM", "-MANAGED", "-CXL", "-SYCL"];
 
 /// The title in `line`. What another process wrote before it is passed over.
 pub fn read(line: &str) -> Option<Title> {
-    let line = line.get(line.find("# OSU ").unwrap_or(0)..)?;
+    let at = BEGINNINGS.iter().find_map(|(words, _)| line.find(&format!("# {words}"))).unwrap_or(0);
+    let line = line.get(at..)?;
     let marked = line.starts_with('#');
     let text = line.trim_start_matches('#').trim();
-    if !text.starts_with("OSU ") {
-        return None;
-    }
-    let (text, version) = match text.rsplit_once(" Test") {
-        Some((before, rest)) => (format!("{before} Test"), rest),
-        None => return None,
-    };
+    let (beginning, language) = *BEGINNINGS.iter().find(|(words, _)| text.starts_with(words))?;
+    let (text, version) = text.rsplit_once(" Test").map(|(before, rest)| (format!("{before} Test"), rest))?;
     let version =
         version.trim().trim_start_matches("(Version ").trim_start_matches('v').trim_end_matches(')');
     let numbered =
@@ -38,17 +44,28 @@ pub fn read(line: &str) -> Option<Title> {
     }
     let device = DEVICES.iter().find(|device| text.contains(*device));
     let plain = device.map_or_else(|| text.clone(), |device| text.replacen(device, "", 1));
+    let program = match program(&plain) {
+        Some(program) => program,
+        // Anybody's words may begin like this.
+        None if beginning == "MPI " => return None,
+        None => plain,
+    };
     Some(Title {
-        program: program(&plain),
+        program,
+        language,
         device: device.map(|device| device.trim_start_matches('-').to_owned()),
         version: numbered.then(|| version.to_owned()),
         text,
     })
 }
 
-fn program(title: &str) -> String {
-    let name = title.trim_start_matches("OSU ").trim_end_matches(" Test").to_lowercase();
+/// The name of the program with this title.
+fn program(title: &str) -> Option<String> {
+    let name = title.trim_end_matches(" Test");
+    let named = BEGINNINGS.iter().filter(|(words, _)| *words != "MPI ");
+    let name = named.fold(name, |name, (words, _)| name.trim_start_matches(words)).to_lowercase();
     let name = name.trim_start_matches("one sided ").trim_start_matches("one-sided ");
+    let name = name.trim_start_matches("open ");
     let (family, rest) = name.split_once(' ').unwrap_or((name, ""));
     let known = match family {
         "mpi" => message_passing(rest),
@@ -61,12 +78,9 @@ fn program(title: &str) -> String {
         },
         "upc++" | "upcxx" => message_passing(rest).map(|name| format!("upcxx_{name}")),
         "nccl" | "rccl" | "xccl" => message_passing(rest).map(|name| format!("{family}_{name}")),
-        _ => one_sided(family, rest),
+        _ => one_sided(family, rest).or_else(|| message_passing(name)),
     };
-    match known {
-        Some(name) => format!("osu_{name}"),
-        None => title.to_owned(),
-    }
+    known.map(|name| format!("osu_{name}"))
 }
 
 fn message_passing(name: &str) -> Option<String> {
@@ -84,17 +98,39 @@ fn message_passing(name: &str) -> Option<String> {
     let pair = match name.as_str() {
         "latency" => "latency",
         "bandwidth" => "bw",
-        "bi-directional bandwidth" | "bidirectional bandwidth" => "bibw",
+        "bi-directional bandwidth" | "bidirectional bandwidth" | "bi-bandwidth" => "bibw",
         "multiple bandwidth / message rate" => "mbw_mr",
         "multi latency" | "multi-pair latency" => "multi_lat",
         "multi-threaded latency" | "multi threaded latency" => "latency_mt",
         "multi-process latency" => "latency_mp",
         "init" => "init",
         "hello world" => "hello",
+        "async copy (get)" => "async_copy_get",
+        "async copy (put)" => "async_copy_put",
+        // In the Java and Python programs.
+        "reducescatter" => "reduce_scatter",
+        _ if BARE.contains(&name.as_str()) => name.as_str(),
         _ => return Some(format!("{immediate}{neighbours}{}{persistent}", collective(&name)?)),
     };
     Some(format!("{pair}{persistent}"))
 }
+
+/// Collectives whose titles are nothing but their name.
+const BARE: &[&str] = &[
+    "allgather",
+    "allgatherv",
+    "allreduce",
+    "alltoall",
+    "alltoallv",
+    "barrier",
+    "bcast",
+    "gather",
+    "gatherv",
+    "reduce",
+    "reduce_scatter",
+    "scatter",
+    "scatterv",
+];
 
 fn collective(name: &str) -> Option<String> {
     let operation = name.strip_suffix(" latency")?;
@@ -182,10 +218,20 @@ mod tests {
         check("# OSU UPC Broadcast Latency Test v5.3", "osu_upc_all_broadcast", "5.3");
         check("# OSU NCCL-CUDA Allreduce Latency Test v7.2", "osu_nccl_allreduce", "7.2");
         check("# OSU MPI Init Test v7.4", "osu_init", "7.4");
+        check("# OSU OpenSHMEM Atomic Operation Rate Test v7.4", "osu_oshm_atomics", "7.4");
+        check("# OSU UPC++ Async Copy (Put) Test v7.4", "osu_upcxx_async_copy_put", "7.4");
+        check("# OMB Python MPI Multi Latency Test", "osu_multi_lat", "");
+        check("# OMB Python MPI Reduce_scatter Test", "osu_reduce_scatter", "");
+        check("# OMB-Py MPI Bi-Directional Bandwidth Test", "osu_bibw", "");
+        check("# OSU Open MPI Bi-Bandwidth Test v7.4", "osu_bibw", "7.4");
+        check("# OSU ReduceScatter Test v7.4", "osu_reduce_scatter", "7.4");
+        check("# MPI Bandwidth Test", "osu_bw", "");
         check("# OSU MPI Something New Test v9.0", "OSU MPI Something New Test", "9.0");
         for line in [
             "We ran the OSU MPI Latency Test",
             "OSU MPI Latency Test is good",
+            "# MPI Something Test",
+            "MPI Latency Test",
             "#define BENCHMARK \"OSU MPI%s Latency Test\"",
         ] {
             assert_eq!(read(line), None, "{line}");

@@ -1,8 +1,9 @@
 //! iperf 2: text and CSV of 2.0 to 2.2, of clients and servers.
 //!
 //! `row` reads a line of figures, `csv` the same from `-y C`, `reader` finds out which test a line belongs to,
-//! `group` turns the rows of a test into series. Sizes are 1024-based, rates in bits 1000-based. An end line looks
-//! like an interval that starts at 0: which it is shows only by what comes before and after it.
+//! `group` tells its intervals from its end line, `emit` makes a row into samples, `whole` names the series once all are
+//! there. Sizes are 1024-based, rates in bits 1000-based. An end line looks like an interval that starts at 0: which it
+//! is shows only by what comes before and after it.
 
 use std::io::BufRead;
 
@@ -10,13 +11,16 @@ use crate::clean::Lines;
 use crate::{Format, ParseError, RunSink};
 
 mod csv;
+mod emit;
+mod facts;
 mod group;
 mod reader;
 mod row;
 #[cfg(test)]
 mod tests;
+mod whole;
 
-pub(crate) use group::headline;
+pub(crate) use whole::headline;
 
 /// The format.
 pub struct Iperf2;

@@ -4,7 +4,8 @@ use tenbin_core::caveat::CaveatKind;
 use tenbin_core::run::Run;
 
 use super::csv;
-use super::group::{self, Group, Side, Taken};
+use super::facts;
+use super::group::{Group, Side, Taken};
 use super::row::{self, Id, Row};
 
 /// What the banner above the rows says.
@@ -86,7 +87,7 @@ impl Reader {
             self.now.clear();
         } else if let Some(rest) = after(line, "window size:").or_else(|| after(line, "buffer size:")) {
             if !line.contains("Write buffer") && !line.contains("Read buffer") {
-                self.banner.window = group::window_bytes(rest);
+                self.banner.window = facts::window_bytes(rest);
             }
         } else if line.contains("] local ") && line.contains(" connected with ") {
             self.connection(line);
@@ -138,7 +139,7 @@ impl Reader {
         });
         let mss = after(line, "/mss/irtt=").and_then(|rest| rest.split('/').nth(1)?.parse().ok());
         let group = &mut self.groups[at];
-        group::facts(&mut group.sheet, &local, &remote, self.banner.window, mss);
+        facts::of(&mut group.sheet, &local, &remote, self.banner.window, mss);
         if let Some(version) = after(line, "(peer ").and_then(|rest| rest.split([')', '-']).next()) {
             group.sheet.fact("iperf2.peer_version", version.trim().to_owned());
         }
@@ -261,7 +262,7 @@ impl Reader {
         let cells = &record.row.cells;
         let udp = cells.lost.is_some();
         let mut group = Group::new(key, side == Side::Sender, udp);
-        group::facts(&mut group.sheet, record.first.0, record.second.0, None, None);
+        facts::of(&mut group.sheet, record.first.0, record.second.0, None, None);
         if side == Side::Sender && !udp && !cells.writes {
             let text = "lines of -y C do not tell which end wrote them: read as the client's";
             group.sheet.caveat(CaveatKind::Note, text);

@@ -423,22 +423,45 @@ pub fn banner(line: &str) -> Option<String> {
     let name = name.strip_prefix("MIGRATED ").unwrap_or(name);
     let here = rest.starts_with("from ") && (rest.contains(" port ") || rest.contains("AF_"))
         || rest.starts_with("to ");
-    Some(match name {
-        _ if !here && !rest.starts_with("(") => return None,
-        "TCP STREAM" => "TCP_STREAM".to_owned(),
-        "TCP MAERTS" => "TCP_MAERTS".to_owned(),
-        "TCP SENDFILE" => "TCP_SENDFILE".to_owned(),
-        "TCP REQUEST/RESPONSE" => "TCP_RR".to_owned(),
-        "TCP Connect/Request/Response" => "TCP_CRR".to_owned(),
-        "TCP Connect/Close" => "TCP_CC".to_owned(),
-        "UDP STREAM" | "UDP UNIDIRECTIONAL SEND" => "UDP_STREAM".to_owned(),
-        "UDP REQUEST/RESPONSE" => "UDP_RR".to_owned(),
-        "SCTP STREAM" => "SCTP_STREAM".to_owned(),
-        "SCTP REQUEST/RESPONSE" => "SCTP_RR".to_owned(),
-        "OMNI Send" | "OMNI Recv" | "OMNI Send|Recv" | "OMNI" => "OMNI".to_owned(),
-        _ => return None,
-    })
+    if !here && !rest.starts_with('(') {
+        return None;
+    }
+    let named = TESTS.iter().find(|(title, _)| *title == name).map(|(_, test)| *test);
+    // The same test over another library or protocol.
+    let through = || {
+        let (through, name) =
+            name.split_once(' ').filter(|(through, _)| matches!(*through, "XTI" | "EXS"))?;
+        let (_, test) = TESTS.iter().find(|(title, _)| *title == name)?;
+        Some(format!("{through}_{test}"))
+    };
+    named.map(str::to_owned).or_else(through)
 }
+
+/// Titles of banners, and the names that `-t` knows the tests by.
+const TESTS: &[(&str, &str)] = &[
+    ("TCP STREAM", "TCP_STREAM"),
+    ("TCP MAERTS", "TCP_MAERTS"),
+    ("TCP SENDFILE", "TCP_SENDFILE"),
+    ("TCP REQUEST/RESPONSE", "TCP_RR"),
+    ("TCP Connect/Request/Response", "TCP_CRR"),
+    ("TCP Connect/Close", "TCP_CC"),
+    ("TCP Transactional/Request/Response", "TCP_TRR"),
+    ("TCP Non-Blocking REQUEST/RESPONSE", "TCP_NBRR"),
+    ("UDP STREAM", "UDP_STREAM"),
+    ("UDP UNIDIRECTIONAL SEND", "UDP_STREAM"),
+    ("UDP REQUEST/RESPONSE", "UDP_RR"),
+    ("SCTP STREAM", "SCTP_STREAM"),
+    ("SCTP REQUEST/RESPONSE", "SCTP_RR"),
+    ("SCTP 1-TO-MANY STREAM", "SCTP_STREAM_MANY"),
+    ("SCTP 1-TO-MANY REQUEST/RESPONSE", "SCTP_RR_MANY"),
+    ("SDP STREAM", "SDP_STREAM"),
+    ("SDP MAERTS", "SDP_MAERTS"),
+    ("SDP REQUEST/RESPONSE", "SDP_RR"),
+    ("OMNI Send", "OMNI"),
+    ("OMNI Recv", "OMNI"),
+    ("OMNI Send|Recv", "OMNI"),
+    ("OMNI", "OMNI"),
+];
 
 /// `Interim result: 4413.25 10^6bits/s over 0.597 seconds ending at 1796099389.835`: rate, unit, length, end.
 pub fn interim(line: &str) -> Option<(f64, Unit, f64, Option<f64>)> {

@@ -72,6 +72,17 @@ fn streams() {
         "TCP_STREAM; throughput* 5.562610e9; duration 2.000000e0; cpu_utilization sender 9.951000e-1; \
          cpu_per_byte sender 2.875977e-9",
     );
+    // Tests that never were part of the omni suite have no "MIGRATED" before their name.
+    let many = fixture("tcp-stream-cpu").replace("MIGRATED TCP STREAM", "SCTP 1-TO-MANY STREAM");
+    check(
+        &many,
+        "SCTP_STREAM_MANY; throughput* 5.562610e9; duration 2.000000e0; cpu_utilization sender 1.000000e0; \
+         cpu_utilization receiver 1.000000e0; cpu_per_byte sender 2.875977e-9; cpu_per_byte receiver 2.875977e-9",
+    );
+    for (title, test) in [("SDP STREAM", "SDP_STREAM"), ("XTI TCP STREAM", "XTI_TCP_STREAM")] {
+        let log = fixture("tcp-stream").replace("MIGRATED TCP STREAM", title);
+        check(&log, &format!("{test}; throughput* 5.980400e9; duration 2.000000e0"));
+    }
     let runs = parse(&fixture("tcp-stream-conf")).unwrap();
     assert_eq!(told(&runs[0]), "TCP_STREAM; throughput* 5.160730e9; duration 1.000000e0");
     assert_eq!(kinds(&runs[0]), [CaveatKind::NotConverged]);

@@ -1,4 +1,5 @@
-//! The OSU micro-benchmarks, 3 to 7: point to point, one-sided, collective, start-up; MPI, OpenSHMEM, UPC and NCCL.
+//! The OSU micro-benchmarks, 3 to 7: point to point, one-sided, collective, start-up; MPI, OpenSHMEM, UPC and NCCL; in C,
+//! Python and Java.
 //!
 //! Start at `parse`: it cuts a log into tables; `title` names the program, `columns` knows the titles of columns. MB
 //! are 10^6 bytes. Latencies of point-to-point programs are half the round trip, those of collectives the time of one

@@ -16,12 +16,8 @@ pub struct Title {
 }
 
 /// How titles begin, and the language of those programs. mpi4py's demonstrations name nobody.
-const BEGINNINGS: &[(&str, Option<&str>)] = &[
-    ("OSU ", None),
-    ("OMB Python ", Some("Python")),
-    ("OMB-Py ", Some("Python")),
-    ("MPI ", Some("Python")),
-];
+const BEGINNINGS: &[(&str, Option<&str>)] =
+    &[("OSU ", None), ("OMB Python ", Some("Python")), ("OMB-Py ", Some("Python")), ("MPI ", Some("Python"))];
 
 /// The names of accelerators in titles; the longer one first.
 const DEVICES: &[&str] = &["-CUDA MANAGED", "-CUDA", "-OPENACC", "-ROCM", "-MANAGED", "-CXL", "-SYCL"];

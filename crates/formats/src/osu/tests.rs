@@ -284,7 +284,7 @@ fn atomic_operations() {
     let run = &read(&log).unwrap()[0];
     let mut printed = String::new();
     Osu.print(run, &mut printed).unwrap();
-    assert_eq!(read(&printed).unwrap()[..], [run.clone()], "{printed}");
+    assert_eq!(read(&printed).unwrap(), std::slice::from_ref(run), "{printed}");
 }
 
 #[test]

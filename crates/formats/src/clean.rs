@@ -1,7 +1,7 @@
 //! Logs as they are found, made into the lines that the tool wrote.
 //!
-//! Line by line: carriage returns, terminals' escape codes, non-breaking spaces, the marks of quoted mail and HTML
-//! entities are taken away (`mend`). By file: UTF-16 and quoted-printable are decoded (`decode`), and the stamps
+//! Line by line: carriage returns, terminals' escape codes, non-breaking spaces, the marks of quoted mail, HTML
+//! entities and tags around a line are taken away (`mend`). By file: UTF-16 and quoted-printable are decoded (`decode`), and the stamps
 //! that journald, syslog, `ts` or a container's log put before every line are taken off (`stamp`). What is decided
 //! by file is decided from what the first read gives, so readers should be given with a buffer of some kilobytes.
 //!
@@ -90,7 +90,7 @@ impl<'a> Lines<'a> {
                 self.text.as_str()
             }
         };
-        let text = if habits.json { text } else { mend::unquoted(text) };
+        let text = if habits.json { text } else { mend::untagged(mend::unquoted(text)) };
         let text = habits.stamp.as_ref().map_or(text, |stamp| stamp.strip(text));
         // A piece goes on in the next one.
         let piece = !whole && rest.len() as u64 >= LONGEST;

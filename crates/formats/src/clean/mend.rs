@@ -131,6 +131,32 @@ fn character(name: &str) -> Option<char> {
     }
 }
 
+/// Marks by which web pages end lines and set text apart.
+const TAGS: [&str; 12] =
+    ["br", "p", "pre", "code", "tt", "div", "span", "font", "td", "tr", "li", "blockquote"];
+
+/// Without tags of HTML at both ends: of a page that was saved as it is.
+pub(super) fn untagged(text: &str) -> &str {
+    let mut text = text;
+    while let Some((tag, rest)) = text.trim_start().strip_prefix('<').and_then(|rest| rest.split_once('>'))
+        && is_tag(tag)
+    {
+        text = rest;
+    }
+    while let Some((rest, tag)) = text.trim_end().strip_suffix('>').and_then(|rest| rest.rsplit_once('<'))
+        && is_tag(tag)
+    {
+        text = rest;
+    }
+    text
+}
+
+/// `br`, `br /`, `/pre`, `div class="x"`
+fn is_tag(inside: &str) -> bool {
+    let name = inside.trim_start_matches('/').split([' ', '/']).next().unwrap_or_default();
+    TAGS.iter().any(|tag| name.eq_ignore_ascii_case(tag))
+}
+
 /// Without the `>` of quoted mail: each with the one blank behind it, so that columns stay.
 pub(super) fn unquoted(text: &str) -> &str {
     let mut text = text;

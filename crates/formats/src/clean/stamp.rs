@@ -16,6 +16,8 @@ pub(super) enum Stamp {
     Label,
     /// `web-1  | ` of docker compose.
     Container(String),
+    /// `[OUTPUT] `, `[INFO] `: a word of who runs the tool.
+    Word(String),
 }
 
 impl Stamp {
@@ -23,6 +25,7 @@ impl Stamp {
     pub(super) fn of(lines: &[String]) -> Option<Stamp> {
         let first = lines.iter().find_map(|line| Some(logger(line)?.0.to_owned()));
         let container = lines.iter().find_map(|line| Some(container(line)?.0.to_owned()));
+        let word = lines.iter().find_map(|line| Some(word(line)?.0.to_owned()));
         // Share of lines in percent that must agree, and how many at least.
         let candidates = [
             (first.map(Stamp::Logger), 60, 1),
@@ -30,6 +33,7 @@ impl Stamp {
             (Some(Stamp::Rank), 60, 2),
             (container.map(Stamp::Container), 90, 3),
             (Some(Stamp::Label), 90, 3),
+            (word.map(Stamp::Word), 90, 3),
         ];
         candidates.into_iter().find_map(|(stamp, percent, least)| {
             let stamp = stamp?;
@@ -49,6 +53,7 @@ impl Stamp {
             Stamp::Logger(host) => logger(line).filter(|(found, _)| found == host).map(|(_, rest)| rest),
             Stamp::Rank => rank(line),
             Stamp::Label => label(line),
+            Stamp::Word(label) => word(line).filter(|(found, _)| found == label).map(|(_, rest)| rest),
             Stamp::Container(name) => {
                 container(line).filter(|(found, _)| found == name).map(|(_, rest)| rest)
             }
@@ -155,6 +160,14 @@ fn label(line: &str) -> Option<&str> {
     let rest = digits(line.trim_start(), 1, 6)?;
     // Of an empty line the blank has been trimmed.
     rest.strip_prefix(": ").or_else(|| (rest == ":").then_some(""))
+}
+
+/// Word and text of `[OUTPUT] text`. Other words in brackets are tools' own: `[SUM]`.
+fn word(line: &str) -> Option<(&str, &str)> {
+    const WORDS: [&str; 6] = ["OUTPUT", "OUT", "STDOUT", "INFO", "DEBUG", "LOG"];
+    let (word, rest) = line.strip_prefix('[')?.split_once(']')?;
+    let text = rest.strip_prefix(' ').or_else(|| rest.is_empty().then_some(""))?;
+    WORDS.iter().any(|known| known.eq_ignore_ascii_case(word)).then_some((word, text))
 }
 
 /// Name and text of `web-1  | text`.

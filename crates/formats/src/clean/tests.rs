@@ -45,6 +45,9 @@ fn mail_and_web() {
     check("&gt; 1 &lt; 2 &amp;&amp; &quot;a&quot;&nbsp;&#160;b&#x27;\n", "1 < 2 && \"a\"  b'");
     check("a & b; &unknown; &#0; &\n", "a & b; &unknown; &#0; &");
     check(">=2000 us\n->\n a > b\n", ">=2000 us|->| a > b");
+    // A page as it is; what is no tag of a page stays.
+    check("<pre class=\"log\">1<br>\n2 <BR />\n<p><br>\n3</pre></div>\n", "1|2||3");
+    check("---> <MAX> 1\n<Time>1</Time>\n a <b\nb> c\n<>\n", "---> <MAX> 1|<Time>1</Time>| a <b|b> c|<>");
 }
 
 #[test]
@@ -114,6 +117,13 @@ fn stamps_of_tools_stay() {
     check("20240102030405,a\n20240102030406,b\n");
     // One dated line among others is the tool's.
     check("Jan  2 03:04:05 a\nb\nc\n");
+}
+
+#[test]
+fn words_of_wrappers() {
+    check("[OUTPUT] a\n[OUTPUT] b\n[OUTPUT]\n[OUTPUT]   c\n", "a|b||  c");
+    check("[SUM] a\n[SUM] b\n[SUM] c\n", "[SUM] a|[SUM] b|[SUM] c");
+    check("[INFO] a\nb\nc\n", "[INFO] a|b|c");
 }
 
 #[test]

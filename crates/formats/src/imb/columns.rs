@@ -31,6 +31,12 @@ pub enum Column {
     Rate,
     /// Messages a second.
     Messages,
+    /// Share of repetitions whose data arrived wrong, where IMB was built to check them.
+    Defects,
+    /// The benchmark's name, in every row.
+    Name,
+    /// Processes, in every row.
+    Processes,
     /// Anything else.
     Other,
 }
@@ -51,6 +57,9 @@ impl Column {
             "overlap[%]" => Column::Overlap,
             "Mbytes/sec" => Column::Rate,
             "Msg/sec" => Column::Messages,
+            "defects" => Column::Defects,
+            "#Benchmarking" => Column::Name,
+            "#procs" => Column::Processes,
             _ => Column::Other,
         }
     }
@@ -58,16 +67,24 @@ impl Column {
     /// What its cells look like.
     pub fn shape(self) -> Shape {
         match self {
-            Column::Group | Column::Bytes | Column::Repetitions => Shape::Key,
+            Column::Group | Column::Bytes | Column::Repetitions | Column::Processes => Shape::Key,
             Column::Messages => Shape::Whole,
-            Column::Other => Shape::Word,
+            Column::Other | Column::Name => Shape::Word,
             _ => Shape::Decimal,
         }
     }
 
     /// Says which row it is rather than what was measured.
     pub fn is_key(self) -> bool {
-        matches!(self, Column::Group | Column::Bytes | Column::Repetitions)
+        matches!(
+            self,
+            Column::Group
+                | Column::Bytes
+                | Column::Repetitions
+                | Column::Name
+                | Column::Processes
+                | Column::Defects
+        )
     }
 }
 
@@ -86,7 +103,7 @@ pub struct Header<'a> {
 /// The columns that `line` announces.
 pub fn header(line: &str) -> Option<Header<'_>> {
     let line = line.trim();
-    let titles = ["Group ", "#bytes ", "bytes ", "#repetitions ", "repetitions "].iter();
+    let titles = ["#Benchmarking ", "Group ", "#bytes ", "bytes ", "#repetitions ", "repetitions "].iter();
     let (before, mut after) = line.split_at_checked(titles.filter_map(|title| line.find(title)).min()?)?;
     let mut columns = Vec::new();
     while let Some(word) = after.split_whitespace().next() {

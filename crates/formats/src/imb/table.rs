@@ -148,7 +148,7 @@ impl Table {
             }
         };
         param("size_bytes", cell(Column::Bytes).map(|size| size as i64));
-        param("ranks", self.ranks);
+        param("ranks", self.ranks.or_else(|| cell(Column::Processes).map(|ranks| ranks as i64)));
         param("threads", self.threads);
         param("group", cell(Column::Group).map(|group| group as i64));
         for (name, value) in [("benchmark", self.benchmark.as_deref()), ("mode", self.mode)] {
@@ -193,6 +193,12 @@ impl Table {
             let text = format!("{smallest} bytes and others were sent once: nothing tells noise from effect");
             let text = if sizes.len() == 1 { text.replace(" and others were", " were") } else { text };
             sheet.caveat(CaveatKind::Note, text);
+        }
+        let wrong = self.rows.iter().filter(|row| row.value(self.column(Column::Defects)) > Some(0.0));
+        let wrong: Vec<String> = wrong.filter_map(|row| Some(row.value(at.1)?.to_string())).collect();
+        if !wrong.is_empty() {
+            let text = format!("the data did not arrive as they were sent at {} bytes", wrong.join(", "));
+            sheet.caveat(CaveatKind::ErrorReported, text);
         }
         let hollow = self.rows.iter().filter(|row| {
             let mut measured = self.columns.iter().zip(&row.cells).filter(|(column, _)| !column.is_key());

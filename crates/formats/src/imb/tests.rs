@@ -282,6 +282,28 @@ fn copies_and_interruptions() {
 }
 
 #[test]
+fn checked_data() {
+    let check = |text: &str, wanted: &str| assert_eq!(briefs(text), wanted, "{text}");
+    let head = "# Benchmarking Allreduce \n# #processes = 4 \n";
+    check(
+        &format!(
+            "{head}       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]      defects\n \
+             4         1000         1.31         1.35         1.33         0.00\n \
+             8         1000         1.41         1.45         1.43         1.00\n"
+        ),
+        "? Allreduce [error-reported]: latency(4 4 min) 1.31 n=1000; latency(4 4 max) 1.35 n=1000; \
+         latency*(4 4 avg) 1.33 n=1000; latency(4 8 min) 1.41 n=1000; latency(4 8 max) 1.45 n=1000; \
+         latency*(4 8 avg) 1.43 n=1000",
+    );
+    // Name and processes in every row.
+    check(
+        "#Benchmarking #procs #bytes #repetitions t_min[usec] t_max[usec] t_avg[usec] defects\n\
+         Allreduce 4 4 1000 1.31 1.35 1.33 0.00\n",
+        "? ? []: latency(4 4 min) 1.31 n=1000; latency(4 4 max) 1.35 n=1000; latency*(4 4 avg) 1.33 n=1000",
+    );
+}
+
+#[test]
 fn heads() {
     let check = |text: &str, key: &str, wanted: &str| {
         let run = &read(text).unwrap()[0];

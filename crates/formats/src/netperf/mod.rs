@@ -57,6 +57,7 @@ impl Format for Netperf {
 fn is_netperf(line: &str) -> bool {
     reader::banner(line).is_some()
         || reader::interim(line).is_some()
+        || omni::interim_key(line).is_some()
         || omni::names(line).is_some()
         || line.contains("!!! Desired confidence was not achieved")
         || line.contains("are you sure there is a netserver listening")

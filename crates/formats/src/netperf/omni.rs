@@ -66,6 +66,14 @@ pub fn key_value(line: &str) -> Option<(Option<Field>, &str)> {
     (known.is_some() || other()).then_some((known, value.trim()))
 }
 
+/// Name and value of a line in which -D tells of an interval while a test of -k runs: `NETPERF_INTERVAL[0]=0.200`.
+pub fn interim_key(line: &str) -> Option<(&str, &str)> {
+    let (name, rest) = line.trim().strip_prefix("NETPERF_")?.split_once('[')?;
+    let (number, value) = rest.split_once("]=")?;
+    let known = matches!(name, "INTERIM_RESULT" | "UNITS" | "INTERVAL" | "ENDING");
+    (known && number.bytes().all(|byte| byte.is_ascii_digit())).then_some((name, value.trim()))
+}
+
 /// The field of that name.
 pub fn field(name: &str) -> Option<Field> {
     FIELDS.iter().find(|(_, known, _)| *known == name).map(|(.., field)| *field)

@@ -44,6 +44,8 @@ pub struct Reader {
     values: String,
     /// A banner that was wrapped.
     banner: Option<String>,
+    /// An interval as far as its lines came: rate, unit, length.
+    keyed: (Option<f64>, Option<Unit>, Option<f64>),
     last_interim: f64,
     first_ending: Option<f64>,
     said: Option<String>,
@@ -68,6 +70,8 @@ impl Reader {
             }
         } else if let Some((rate, unit, over, ending)) = interim(line) {
             self.interim(rate, unit, over, ending);
+        } else if let Some((name, value)) = omni::interim_key(line) {
+            self.interim_key(name, value, whole);
         } else if let Some((field, value)) = omni::key_value(line) {
             self.key_value(field, value, whole);
         } else if !self.confidence(line) && !self.comma_separated(line, whole) && !self.row(line, whole) {
@@ -138,6 +142,22 @@ impl Reader {
         };
         self.last_interim = at;
         self.now.interim.push((at, rate, unit));
+    }
+
+    /// An interval that comes as four lines, of which the last tells its end.
+    fn interim_key(&mut self, name: &str, value: &str, whole: bool) {
+        let value_number = number(value).filter(|value| whole && *value >= 0.0);
+        match name {
+            "INTERIM_RESULT" => self.keyed = (value_number, None, None),
+            "UNITS" => self.keyed.1 = omni::unit(value),
+            "INTERVAL" => self.keyed.2 = value_number,
+            _ => {
+                if let ((Some(rate), Some(unit), Some(over)), Some(ending)) = (self.keyed, value_number) {
+                    self.interim(rate, unit, over, Some(ending));
+                }
+                self.keyed = (None, None, None);
+            }
+        }
     }
 
     fn key_value(&mut self, field: Option<Field>, value: &str, whole: bool) {

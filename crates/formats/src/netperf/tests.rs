@@ -240,3 +240,22 @@ fn damaged_logs_never_panic() {
         read(&log.replace("Size", "é"));
     }
 }
+
+#[test]
+fn intervals_by_name() {
+    let log = "MIGRATED UDP REQUEST/RESPONSE TEST from 0.0.0.0 () port 0 AF_INET to 192.0.2.1 () port 0 AF_INET : demo\n\
+               NETPERF_INTERIM_RESULT[0]=2034.50\nNETPERF_UNITS[0]=Trans/s\nNETPERF_INTERVAL[0]=0.250\n\
+               NETPERF_ENDING[0]=1600000000.250\n\
+               NETPERF_INTERIM_RESULT[1]=2114.00\nNETPERF_UNITS[1]=Trans/s\nNETPERF_INTERVAL[1]=0.251\n\
+               NETPERF_ENDING[1]=1600000000.501\n";
+    let end = "THROUGHPUT=2074.00\nTHROUGHPUT_UNITS=Trans/s\n";
+    let runs = parse(&format!("{log}{end}")).unwrap();
+    let values: Vec<Vec<f64>> = runs[0].series.iter().map(|series| series.values()).collect();
+    assert_eq!(values, [vec![2034.5, 2114.0], vec![2074.0]]);
+    let at: Vec<String> =
+        runs[0].series[0].samples.iter().map(|sample| format!("{:.3}", sample.time().unwrap())).collect();
+    assert_eq!(at, ["0.250", "0.501"]);
+    // Cut within the second interval.
+    let cut = log.strip_suffix("501\n").unwrap();
+    assert_eq!(parse(cut).unwrap()[0].series[0].values(), [2034.5]);
+}

@@ -116,6 +116,13 @@ pub fn row(text: &str, columns: &Columns, whole: bool) -> Option<Vec<f64>> {
     (numbers.len() == words.len()).then_some(numbers)
 }
 
+/// Whether `text` is a row in which a counter ran over: numbers below zero, which nothing measured can be.
+pub fn ran_over(text: &str, columns: &Columns) -> bool {
+    let numbers: Vec<f64> = text.split_whitespace().map_while(|word| word.parse().ok()).collect();
+    let is_row = numbers.len() == columns.all.len() && text.split_whitespace().count() == numbers.len();
+    is_row && numbers.iter().any(|number| *number < 0.0)
+}
+
 /// A number that is one: `nan` and `inf`, which a division by no time gives, are none.
 pub fn number(word: &str) -> Option<f64> {
     word.parse()

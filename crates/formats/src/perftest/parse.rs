@@ -66,6 +66,9 @@ impl Log<'_> {
                 self.table.samples.push((self.table.rows.len(), samples));
             }
             self.table.rows.push(row);
+        } else if self.table.columns.as_ref().is_some_and(|columns| columns::ran_over(text, columns)) {
+            let text = format!("a row with numbers below zero is none: {text}");
+            self.table.error.get_or_insert(text);
         } else if let Some((test, bidirectional)) = banner::test(text) {
             if self.table.begun() {
                 self.end();

@@ -104,6 +104,24 @@ fn nothing_measured() {
 }
 
 #[test]
+fn counters_that_ran_over() {
+    let head = "                    Send BW Test\n Dual-port       : OFF          Device         : mlx5_0\n \
+                #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]\n";
+    let bad = " 65536      -104859          0.00               -11.29             -0.021631\n";
+    let said = "perftest measured nothing: a row with numbers below zero is none: \
+                65536      -104859          0.00               -11.29             -0.021631";
+    check(&format!("{head}{bad}"), &[&[said]]);
+    check(
+        &format!("{head} 1024       1000             8.20               8.19               1.000000\n{bad}"),
+        &[&[
+            "bandwidth[benchmark=ib_send_bw size_bytes=1024] 1023750000 | max 1025000000 mean 1023750000 n 1000",
+            "message_rate[benchmark=ib_send_bw size_bytes=1024] 1000000 | mean 1000000 n 1000",
+            "error-reported",
+        ]],
+    );
+}
+
+#[test]
 fn the_new_title_changes_nothing_but_the_caveat() {
     let old = sample!("4.5-write-bw-sweep-byhand.txt");
     let (mut old, mut new) = (briefs(old).concat(), briefs(&old.replace("MB/sec", "MiB/sec")).concat());

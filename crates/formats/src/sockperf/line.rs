@@ -23,6 +23,8 @@ pub enum Line {
     Observations(f64),
     /// A percentile, or `min` or `max`, by its name in `reported`.
     Percentile(String, f64),
+    /// The highest or the lowest observation, whichever the place of the line tells.
+    Extreme(f64),
     /// `Total of 91752 messages sent in 2.004 sec`
     Sent { messages: f64, seconds: f64 },
     /// `Message Rate is 45785 [msg/sec]`
@@ -130,11 +132,12 @@ fn statistics(text: &str) -> Option<Line> {
     }
     let (_, rest) = text.split_once("---> ")?;
     let value = rest.split_once('=').and_then(|(_, value)| first(value))? / 1e6;
-    if rest.starts_with("<MAX>") {
-        return Some(Line::Percentile("max".to_owned(), value));
-    }
-    if rest.starts_with("<MIN>") {
-        return Some(Line::Percentile("min".to_owned(), value));
+    // Web pages take `<MAX>` for a mark of their own: the brackets may be gone, or the word with them.
+    match rest.split_once("observation").map(|(name, _)| name.trim()) {
+        Some("<MAX>" | "MAX") => return Some(Line::Percentile("max".to_owned(), value)),
+        Some("<MIN>" | "MIN") => return Some(Line::Percentile("min".to_owned(), value)),
+        Some("") => return Some(Line::Extreme(value)),
+        _ => {}
     }
     let percent = rest.strip_prefix("percentile")?.trim_start();
     // 2.x wrote 99.99 where 3.x writes 99.990.
@@ -155,7 +158,11 @@ fn rates(text: &str) -> Option<Line> {
         if round_trip || rest.starts_with("Latency") {
             let burst = after(rest, "of burst of ").map(|burst| burst as i64);
             let mean = after(rest, " is ")? / 1e6;
-            return rest.ends_with("usec").then_some(Line::Summary { round_trip, mean, burst });
+            return rest.trim_end_matches('*').ends_with("usec").then_some(Line::Summary {
+                round_trip,
+                mean,
+                burst,
+            });
         }
         return None;
     }
@@ -238,7 +245,8 @@ fn after(text: &str, key: &str) -> Option<f64> {
 
 /// The number at the start.
 fn first(text: &str) -> Option<f64> {
-    let text = text.trim_start();
+    // Markdown's emphasis.
+    let text = text.trim_start_matches([' ', '\t', '*']);
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     number(text.get(..end)?.trim_end_matches('.'))
 }

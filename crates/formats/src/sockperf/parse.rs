@@ -54,7 +54,9 @@ pub fn parse(input: &mut dyn BufRead, out: &mut dyn RunSink) -> Result<(), Parse
 /// Whether a line without an end is whole beyond doubt.
 fn complete(text: &str, line: &Line) -> bool {
     match line {
-        Line::Percentile(..) => text.rsplit('.').next().is_some_and(|digits| digits.len() == 3),
+        Line::Percentile(..) | Line::Extreme(_) => {
+            text.rsplit('.').next().is_some_and(|digits| digits.len() == 3)
+        }
         Line::Summary { .. } | Line::Version(_) | Line::Error(_) => true,
         _ => text.ends_with([')', ']']),
     }

@@ -93,10 +93,11 @@ impl Reading {
                 self.server().errors = Some((dropped, duplicated, reordered));
             }
             Line::Observations(count) => self.server().figures.push(("n".to_owned(), count)),
-            Line::Percentile(name, value) => {
-                let server = self.server();
-                server.whole = name == "min";
-                server.figures.push((name, value));
+            Line::Percentile(name, value) => self.figure(name, value),
+            Line::Extreme(value) => {
+                // The highest stands above the percentiles, the lowest below.
+                let below = self.server().figures.iter().any(|(name, _)| name == "max");
+                self.figure(if below { "min" } else { "max" }.to_owned(), value);
             }
             Line::Sent { messages, seconds } => self.sent = Some((messages, seconds)),
             Line::Rate(rate) => self.rate = Some(rate),
@@ -124,6 +125,12 @@ impl Reading {
     /// A row of the full log.
     pub fn sample(&mut self, at: f64, seconds: f64) {
         self.server().samples.push((at, seconds));
+    }
+
+    fn figure(&mut self, name: String, value: f64) {
+        let server = self.server();
+        server.whole = name == "min";
+        server.figures.push((name, value));
     }
 
     fn server(&mut self) -> &mut Server {

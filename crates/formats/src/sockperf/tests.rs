@@ -138,6 +138,22 @@ fn other_versions() {
 }
 
 #[test]
+fn copies_from_web_pages() {
+    let log = "sockperf: [Valid Duration] RunTime=1.5 sec; SentMessages=10; ReceivedMessages=10\n\
+               sockperf: ====> avg-rtt=40.250 (std-dev=1.500)\n\
+               **sockperf: Summary: Round trip is 40.250 usec**\n\
+               sockperf: ---> MAX observation = **52.125**\nsockperf: ---> percentile 99.000 = **52.125**\n\
+               sockperf: ---> MIN observation =   38.500\n";
+    let figures =
+        "rtt 0.00004025 | max 0.000052125 mean 0.00004025 min 0.0000385 p99 0.000052125 sd 0.0000015";
+    let wanted: &[&[&str]] =
+        &[&[figures, "duration 1.5", "packets_sent 10", "packets_received 10", "summary-only"]];
+    check(log, wanted);
+    check(&log.replace("MAX ", "").replace("MIN ", ""), wanted);
+    check(&log.replace("MAX", "&lt;MAX&gt;").replace("MIN", "<MIN>"), wanted);
+}
+
+#[test]
 fn cut() {
     cut_anywhere(sample!("pingpong-udp.txt"));
     cut_anywhere(sample!("underload-udp-full-log.csv"));

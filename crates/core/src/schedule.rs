@@ -141,4 +141,32 @@ mod tests {
         assert_eq!(changes(&[]), 0);
         assert_eq!(alternations(&[vec![0, 1], vec![0, 1]], 0, 1), 3);
     }
+
+    /// Written out, so that no platform, release or library changes what a seed means: a resumed experiment and a
+    /// repeated one go on in the same order.
+    #[test]
+    fn schedules_of_seeds_are_pinned() {
+        let told = |order: Vec<Vec<usize>>| {
+            let block = |block: Vec<usize>| block.iter().map(ToString::to_string).collect::<String>();
+            order.into_iter().map(block).collect::<Vec<_>>().join(" ")
+        };
+        let check = |seed, arms, blocks, balanced: &str, few: &str| {
+            assert_eq!(
+                told(super::balanced(seed, arms, blocks)),
+                balanced,
+                "balanced {seed} {arms} {blocks}"
+            );
+            assert_eq!(
+                told(super::few_changes(seed, arms, blocks)),
+                few,
+                "few changes {seed} {arms} {blocks}"
+            );
+        };
+        check(0, 2, 8, "01 10 01 10 01 10 01 10", "10 01 10 01 10 01 10 01");
+        check(7, 2, 8, "01 10 01 10 10 01 01 10", "10 01 10 01 10 01 10 01");
+        check(u64::MAX, 2, 8, "01 10 10 01 10 01 01 10", "10 01 10 01 10 01 10 01");
+        check(7, 3, 6, "120 210 201 021 012 102", "120 021 120 021 120 021");
+        check(1, 4, 6, "3120 0213 1032 2301 0123 3210", "1023 3201 1023 3201 1023 3201");
+        check(42, 5, 5, "03421 30241 14203 21340 41023", "03214 41230 03214 41230 03214");
+    }
 }

@@ -94,6 +94,9 @@ pub struct RunArgs {
     pub seed: Option<u64>,
     #[command(flatten)]
     #[allow(missing_docs, reason = "its own type says it")]
+    pub weighing: WeighingArgs,
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "its own type says it")]
     pub output: OutputArgs,
 }
 
@@ -105,6 +108,9 @@ pub struct ResumeArgs {
     /// Go on even though another machine says that it is measuring this experiment
     #[arg(long)]
     pub force: bool,
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "its own type says it")]
+    pub weighing: WeighingArgs,
     #[command(flatten)]
     #[allow(missing_docs, reason = "its own type says it")]
     pub output: OutputArgs,
@@ -143,6 +149,9 @@ pub struct ListArgs {
 pub struct ShowArgs {
     /// An experiment (number, start of its uid, plan's name) or a run as `run:NUMBER` [default: the last experiment]
     pub what: Option<String>,
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "its own type says it")]
+    pub weighing: WeighingArgs,
     /// The store [default: $XDG_DATA_HOME/tenbin/tenbin.db]
     #[arg(long, value_name = "FILE")]
     pub store: Option<PathBuf>,
@@ -158,9 +167,6 @@ pub struct CompareArgs {
     /// EXPERIMENT:ARM. One alone is described
     #[arg(required = true, value_name = "SIDE")]
     pub sides: Vec<String>,
-    /// Sides that the others are compared with, instead of the first; all: every pair
-    #[arg(long, alias = "baseline", value_delimiter = ',', value_name = "SIDE,...")]
-    pub against: Vec<String>,
     /// What the logs don't say, for all sides or one value for each, such as link.rate=10Gbit/s, link.mtu=1500,9000,
     /// memory.rate=34.1GB/s; repeatable
     #[arg(long = "fact", value_name = "KEY=VALUE,...", value_parser = fact)]
@@ -168,9 +174,9 @@ pub struct CompareArgs {
     /// Differences below this share do not matter
     #[arg(long, default_value = "2%", value_name = "SHARE")]
     pub margin: String,
-    /// How claims over the points of a curve are kept from being wrong by their number
-    #[arg(long, value_enum, default_value_t = CorrectionArg::MaxT)]
-    pub correction: CorrectionArg,
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "its own type says it")]
+    pub weighing: WeighingArgs,
     /// End with exit code 1 if a side is slower than the base (slower), or if it is not decided (unclear)
     #[arg(long, value_enum, value_delimiter = ',', value_name = "GATE")]
     pub fail_if: Vec<Gate>,
@@ -194,10 +200,22 @@ pub enum Gate {
     Unclear,
 }
 
-/// How `compare` corrects over a curve.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+/// What is weighed against what, and how claims are kept few.
+#[derive(Debug, Default, Args)]
+pub struct WeighingArgs {
+    /// What the others are compared with, by name, instead of the first; all: every pair
+    #[arg(long, alias = "baseline", value_delimiter = ',', value_name = "NAME,...")]
+    pub against: Vec<String>,
+    /// How claims over the points of a curve are kept from being wrong by their number
+    #[arg(long, value_enum, default_value_t = CorrectionArg::MaxT)]
+    pub correction: CorrectionArg,
+}
+
+/// How claims over a curve are corrected.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum CorrectionArg {
     /// The largest statistic under sign flips.
+    #[default]
     MaxT,
     /// Holm's steps.
     Holm,
@@ -259,6 +277,9 @@ pub struct ReportArgs {
     /// The folder to write to [default: ./tenbin-PLAN]
     #[arg(long, short, value_name = "DIR")]
     pub output: Option<PathBuf>,
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "its own type says it")]
+    pub weighing: WeighingArgs,
     /// The store [default: $XDG_DATA_HOME/tenbin/tenbin.db]
     #[arg(long, value_name = "FILE")]
     pub store: Option<PathBuf>,

@@ -383,8 +383,8 @@ fn logs_and_stored_runs_are_compared() {
         &["old.log", "null:a"],
         "old has rtt in s, null:a has duration in s, and different metrics or units are",
     );
-    refuse(&["old.log", "new.log", "--against", "none"], "the sides are old, new");
-    refuse(&["old.log", "new.log", "--against", "old.log,new"], "nothing is left");
+    refuse(&["old.log", "new.log", "--against", "none"], "there are old, new");
+    refuse(&["old.log", "new.log", "--against", "old.log,new"], "nothing is left to compare");
     refuse(&["null:a", "null:c"], "it has a, b");
     refuse(&["arm:old", "arm:other"], "no run that counts");
     refuse(&["old.log", "new.log", "--margin", "2"], "--margin");
@@ -419,4 +419,38 @@ fn the_gate_knows_the_margin() {
     let refused = compare(&bench, &["bits.csv", "time.csv"]);
     assert_eq!((refused.code, refused.out.as_str()), (2, ""));
     assert_eq!(refused.err.lines().count(), 1, "{}", refused.err);
+}
+
+#[test]
+fn any_arm_can_be_what_the_others_are_compared_with() {
+    let bench = Bench::new();
+    let third = "[[arm]]\nname = \"c\"\nparams = { null = { value = \"3s\" } }\n[[measure]]";
+    bench.plan("null.toml", &NULL_PLAN.replace("[[measure]]", third));
+    let pairs = |arguments: &[&str]| -> Vec<String> {
+        let output = bench.tenbin(arguments).output();
+        assert_eq!(output.code, 0, "{}", output.err);
+        let rows = json(&output.out)["comparisons"].as_array().unwrap().clone();
+        rows.iter()
+            .map(|row| format!("{}/{}", row["arm"].as_str().unwrap(), row["base"].as_str().unwrap()))
+            .collect()
+    };
+    // What can't be weighed so is not measured at all.
+    let refused = bench.tenbin(&["run", "null.toml", "--against", "d"]).output();
+    assert!(refused.code == 2 && refused.err.contains("there are a, b, c"), "{}", refused.err);
+    assert_eq!(pairs(&["run", "null.toml", "-q", "--json", "--against", "b"]), ["a/b", "c/b"]);
+    assert_eq!(pairs(&["show", "--json"]), ["b/a", "c/a"]);
+    assert_eq!(pairs(&["show", "--json", "--against", "c,a"]), ["b/c", "b/a"]);
+    assert_eq!(pairs(&["show", "--json", "--against", "all", "--correction", "holm"]), ["b/a", "c/a", "c/b"]);
+    let holm =
+        json(&bench.tenbin(&["show", "--json", "--against", "all", "--correction", "holm"]).output().out);
+    assert_eq!(holm["comparisons"][0]["family"]["correction"], "holm");
+    let report = bench.tenbin(&["report", "--against", "c"]).output();
+    let page = std::fs::read_to_string(report.out.trim().replace("report.html", "report.md"));
+    let page = page.or_else(|_| std::fs::read_to_string(bench.path("tenbin-null/report.md"))).unwrap();
+    assert!(page.contains("all ratios are to c"), "{page}");
+    let sides = ["null:a", "null:b", "null:c"];
+    assert_eq!(
+        pairs(&[&["compare"], &sides[..], &["--json", "--against", "null:c"]].concat()),
+        ["null:a/null:c", "null:b/null:c"]
+    );
 }

@@ -114,7 +114,7 @@ pub fn number(value: &Param) -> Option<f64> {
 /// Whole curves, for every pair of arms, over the points that both have. Blocks that lack one of them are left out.
 pub(super) fn curves(
     experiment: &Experiment,
-    options: Options,
+    options: &Options,
     topic: &Topic,
     members: &[&Subject],
 ) -> Vec<Curve> {
@@ -123,7 +123,7 @@ pub(super) fn curves(
         return Vec::new();
     }
     let arms = &experiment.plan.arms;
-    let pairs = pairs_of_arms(arms.len(), options.against).into_iter();
+    let pairs = pairs_of_arms(arms.len(), &options.against).into_iter();
     let curve = |(arm, base): (usize, usize)| {
         // A point that one of the two never had is no part of their curve.
         let members = common(members, &[arm, base], blocks(experiment));

@@ -76,7 +76,7 @@ pub(super) fn group(experiment: &Experiment, topic: &Topic, members: &[&Subject]
     let value = |arm: usize, block: u32| whole(members, arm, block);
     let table: Vec<Vec<Option<f64>>> =
         (0..blocks(experiment)).map(|block| (0..arms.len()).map(|arm| value(arm, block)).collect()).collect();
-    let pairs = pairs_of_arms(arms.len(), Against::AllPairs);
+    let pairs = pairs_of_arms(arms.len(), &Against::AllPairs);
     let question = |(arm, base): &(usize, usize)| {
         let blocks: Vec<_> = table.iter().map(|block| Some((block[*arm]?, block[*base]?))).collect();
         let scale = first.metric.scale_for(blocks.iter().flatten().flat_map(|(a, b)| [*a, *b]));

@@ -179,7 +179,7 @@ pub struct UndeclaredDifference {
 pub const ENOUGH_ALTERNATIONS: usize = 6;
 
 /// What is compared with what, and how wrong claims are kept few.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// Where several questions are asked of the same blocks.
     pub correction: Correction,
@@ -188,24 +188,24 @@ pub struct Options {
 }
 
 /// Which pairs of arms are compared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Against {
     /// Every arm with the first.
     #[default]
     Base,
-    /// Every arm with each of the first so many.
-    Baselines(usize),
+    /// Every other arm with each of these, by their indices.
+    Baselines(Vec<usize>),
     /// Every arm with every other.
     AllPairs,
 }
 
 /// Weighs what has been measured of an experiment so far.
 pub fn weigh(experiment: &Experiment) -> Analysis {
-    weigh_with(experiment, Options::default())
+    weigh_with(experiment, &Options::default())
 }
 
 /// Weighs with other than the usual pairs of arms or correction.
-pub fn weigh_with(experiment: &Experiment, options: Options) -> Analysis {
+pub fn weigh_with(experiment: &Experiment, options: &Options) -> Analysis {
     let subjects = subjects::subjects(experiment);
     let mut caveats = surroundings::general_caveats(experiment);
     let levels: Vec<Level> = subjects.iter().flat_map(|subject| subject.levels(experiment)).collect();

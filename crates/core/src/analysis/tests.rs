@@ -195,7 +195,7 @@ fn the_sizes_of_a_curve_are_decided_together() {
 fn a_correction_is_chosen() {
     let sizes: Vec<i64> = (0..12).map(|power| 1 << power).collect();
     let experiment = measured(8, "balanced", curve(&sizes, 4));
-    let with = |correction| weigh_with(&experiment, Options { correction, ..Options::default() });
+    let with = |correction| weigh_with(&experiment, &Options { correction, ..Options::default() });
     assert_eq!(with(Correction::Holm).comparisons[0].result.verdict, Verdict::NeedMoreBlocks);
     assert_eq!(with(Correction::BenjaminiHochberg).comparisons[0].result.verdict, Verdict::Slower);
 }
@@ -217,9 +217,10 @@ fn more_than_two_arms_get_letters() {
     assert_eq!(letters, ["a", "b", "b", "c"], "{group:?}");
     assert!(group.friedman.unwrap().p < 0.001);
     assert!(group.text.starts_with("throughput, best first: y a, "), "{}", group.text);
-    let all = weigh_with(&experiment, Options { against: Against::AllPairs, ..Options::default() });
+    let all = weigh_with(&experiment, &Options { against: Against::AllPairs, ..Options::default() });
     assert_eq!(all.comparisons.len(), 6);
-    let two = weigh_with(&experiment, Options { against: Against::Baselines(2), ..Options::default() });
+    let two =
+        weigh_with(&experiment, &Options { against: Against::Baselines(vec![0, 1]), ..Options::default() });
     assert_eq!(two.comparisons.len(), 4);
 }
 

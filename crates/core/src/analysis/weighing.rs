@@ -34,12 +34,13 @@ pub(super) fn families(subjects: &[Subject]) -> Vec<Topic> {
 }
 
 /// The pairs (arm, base) that are compared.
-pub(crate) fn pairs_of_arms(arms: usize, against: Against) -> Vec<(usize, usize)> {
+pub(crate) fn pairs_of_arms(arms: usize, against: &Against) -> Vec<(usize, usize)> {
     match against {
         Against::Base => (1..arms).map(|arm| (arm, 0)).collect(),
-        Against::Baselines(count) => {
-            let count = count.clamp(1, arms.max(1));
-            (count..arms).flat_map(|arm| (0..count).map(move |base| (arm, base))).collect()
+        Against::Baselines(bases) => {
+            let others = (0..arms).filter(|arm| !bases.contains(arm));
+            let known = || bases.iter().copied().filter(|base| *base < arms);
+            others.flat_map(|arm| known().map(move |base| (arm, base))).collect()
         }
         Against::AllPairs => (1..arms).flat_map(|arm| (0..arm).map(move |base| (arm, base))).collect(),
     }
@@ -56,12 +57,12 @@ struct Open {
 /// All comparisons, subject by subject.
 pub(super) fn comparisons(
     experiment: &Experiment,
-    options: Options,
+    options: &Options,
     subjects: &[Subject],
     topics: &[Topic],
     caveats: &mut Vec<Caveat>,
 ) -> Vec<Comparison> {
-    let pairs = pairs_of_arms(experiment.plan.arms.len(), options.against);
+    let pairs = pairs_of_arms(experiment.plan.arms.len(), &options.against);
     let mut found: Vec<(usize, usize, Comparison)> = Vec::new();
     for topic in topics.iter().filter(|topic| subjects[topic.members[0]].metric.better != Better::Neither) {
         let open: Vec<Open> = topic
@@ -100,7 +101,7 @@ pub(super) fn blocks(experiment: &Experiment) -> u32 {
     experiment.schedule.iter().map(|slot| slot.block + 1).max().unwrap_or(0)
 }
 
-fn decide(experiment: &Experiment, options: Options, open: &[Open]) -> Vec<Result<Decision, PairError>> {
+fn decide(experiment: &Experiment, options: &Options, open: &[Open]) -> Vec<Result<Decision, PairError>> {
     // In a balanced order too few blocks are just that: more of them would do.
     let few = |open: &Open| {
         experiment.plan.order == Order::FewChanges

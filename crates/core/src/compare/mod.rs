@@ -76,7 +76,7 @@ impl Side {
 }
 
 /// How to compare.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Options {
     /// The margin as a share.
     pub margin: f64,
@@ -214,7 +214,7 @@ pub fn compare(base: &Side, arm: &Side, options: &Options) -> Answer {
 /// Compares the sides: each with the first, or the pairs that the options say. An answer for each pair; what they all
 /// would say of the same side only the first of them says.
 pub fn compare_all(sides: &[&Side], options: &Options) -> Vec<Answer> {
-    let pairs: Vec<Pair<'_>> = pairs_of_arms(sides.len(), options.against)
+    let pairs: Vec<Pair<'_>> = pairs_of_arms(sides.len(), &options.against)
         .into_iter()
         .map(|(arm, base)| Pair::new(sides[base], sides[arm]))
         .collect();

@@ -10,7 +10,7 @@ use std::path::Path;
 use tenbin_core::plan;
 
 use super::run;
-use crate::args::AbArgs;
+use crate::args::{AbArgs, WeighingArgs};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::output;
 
@@ -30,7 +30,7 @@ pub fn ab(args: &AbArgs) -> Outcome {
         Failure::usage(format!("cannot weigh that: {}{hint}", e.what))
     })?;
     let seed = args.seed.unwrap_or_else(|| output::seed_of(&text));
-    run::start(plan, seed, args.dry_run, &args.output)
+    run::start(plan, seed, args.dry_run, &args.output, &WeighingArgs::default())
 }
 
 /// What is varied: a setting with its values, or nothing where two commands are compared.

@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use tenbin_core::analysis::{self, Analysis};
+use tenbin_core::analysis::Analysis;
 use tenbin_core::experiment::{Experiment, Slot, State};
 use tenbin_core::plan::{Place, Plan};
 use tenbin_engines::Stop;
 use tenbin_linux::lab;
 use tenbin_store::{NewExperiment, Store, StoreError};
 
-use crate::args::OutputArgs;
+use crate::args::{OutputArgs, WeighingArgs};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::progress::{Screen, Voice};
 use crate::session::{self, Audience, SessionError};
@@ -36,7 +36,7 @@ pub enum Goal {
 }
 
 /// Measures what is missing, stores every run, prints the answer and writes the report.
-pub fn carry_out(goal: Goal, to: &OutputArgs) -> Outcome {
+pub fn carry_out(goal: Goal, to: &OutputArgs, weighing: &WeighingArgs) -> Outcome {
     if let Goal::New { plan, .. } = &goal {
         enter_lab(plan)?;
     }
@@ -49,6 +49,7 @@ pub fn carry_out(goal: Goal, to: &OutputArgs) -> Outcome {
         }
         Goal::Stored { selector, force } => {
             let experiment = select_unfinished(&store, selector.as_deref())?;
+            weighing.for_arms(experiment.plan.arms.iter().map(|arm| arm.name.as_str()))?;
             enter_lab(&experiment.plan)?;
             output::prepare_folder(&output::report_folder(to.report.as_deref(), &experiment.plan.name))?;
             (experiment, force)
@@ -74,7 +75,7 @@ pub fn carry_out(goal: Goal, to: &OutputArgs) -> Outcome {
     }
     drop(screen);
     let experiment = store.load(experiment.id).map_err(Failure::cannot)?;
-    let delivered = deliver(&experiment, &store_path, to);
+    let delivered = deliver(&experiment, &store_path, to, weighing);
     match (delivered, conclude(&experiment, ended)) {
         (Ok(()), outcome) => outcome,
         (Err(failure), Ok(_)) => Err(failure),
@@ -135,8 +136,13 @@ pub fn stop_on_signals() -> Result<Stop, Failure> {
 }
 
 /// Prints the answer and writes the report folder.
-pub fn deliver(experiment: &Experiment, store: &Path, to: &OutputArgs) -> Result<(), Failure> {
-    let analysis = analysis::weigh(experiment);
+pub fn deliver(
+    experiment: &Experiment,
+    store: &Path,
+    to: &OutputArgs,
+    weighing: &WeighingArgs,
+) -> Result<(), Failure> {
+    let analysis = weighing.weigh(experiment)?;
     let folder = output::report_folder(to.report.as_deref(), &experiment.plan.name);
     let written = match analysis.levels.is_empty() {
         true => Ok(None),

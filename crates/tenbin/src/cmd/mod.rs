@@ -17,6 +17,7 @@ mod resume;
 mod run;
 mod show;
 mod table;
+mod weigh;
 
 use crate::args::Verb;
 use crate::exit::Outcome;

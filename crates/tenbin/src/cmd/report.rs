@@ -1,7 +1,5 @@
 //! `tenbin report`: write a stored experiment's report again.
 
-use tenbin_core::analysis;
-
 use super::experiment::write_report;
 use crate::args::ReportArgs;
 use crate::exit::{Exit, Failure, Outcome};
@@ -13,7 +11,7 @@ pub fn report(args: &ReportArgs) -> Outcome {
     let id = store.find(args.experiment.as_deref().unwrap_or("last")).map_err(Failure::usage)?;
     let experiment = store.load(id).map_err(Failure::cannot)?;
     let folder = output::report_folder(args.output.as_deref(), &experiment.plan.name);
-    let written = write_report(&experiment, &analysis::weigh(&experiment), &folder)?;
+    let written = write_report(&experiment, &args.weighing.weigh(&experiment)?, &folder)?;
     output::print(&format!("{}\n", written.display()))?;
     Ok(Exit::Done)
 }

@@ -6,5 +6,9 @@ use crate::exit::Outcome;
 
 /// Makes the missing runs of a stored experiment.
 pub fn resume(args: &ResumeArgs) -> Outcome {
-    carry_out(Goal::Stored { selector: args.experiment.clone(), force: args.force }, &args.output)
+    carry_out(
+        Goal::Stored { selector: args.experiment.clone(), force: args.force },
+        &args.output,
+        &args.weighing,
+    )
 }

@@ -12,7 +12,7 @@ use tenbin_core::stopping;
 use tenbin_core::verdict::LEVEL;
 
 use super::experiment::{Goal, carry_out};
-use crate::args::RunArgs;
+use crate::args::{OutputArgs, RunArgs, WeighingArgs};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::output;
 use crate::session;
@@ -28,17 +28,19 @@ pub fn run(args: &RunArgs) -> Outcome {
         plan.until = None;
     }
     let seed = args.seed.or(plan.seed).unwrap_or_else(|| output::seed_of(&plan.text));
-    start(plan, seed, args.dry_run, &args.output)
+    start(plan, seed, args.dry_run, &args.output, &args.weighing)
 }
 
 /// Runs a checked plan, or says what it would do.
-pub fn start(plan: Plan, seed: u64, dry_run: bool, to: &crate::args::OutputArgs) -> Outcome {
+pub fn start(plan: Plan, seed: u64, dry_run: bool, to: &OutputArgs, weighing: &WeighingArgs) -> Outcome {
+    // What can't be weighed so in the end is not measured.
+    weighing.for_arms(plan.arms.iter().map(|arm| arm.name.as_str()))?;
     let order = schedule::of(&plan, seed);
     let slots = experiment::slots(&order, plan.measures.len());
     if dry_run {
         return describe(&plan, seed, &order, &slots, to.json);
     }
-    carry_out(Goal::New { plan: Box::new(plan), seed, slots }, to)
+    carry_out(Goal::New { plan: Box::new(plan), seed, slots }, to, weighing)
 }
 
 /// Reads and checks a plan file.

@@ -1,6 +1,5 @@
 //! `tenbin show`: an experiment's answer, or one run.
 
-use tenbin_core::analysis;
 use tenbin_core::run::Run;
 use tenbin_store::Store;
 
@@ -21,7 +20,7 @@ pub fn show(args: &ShowArgs) -> Outcome {
     } else {
         let id = store.find(what).map_err(Failure::usage)?;
         let experiment = store.load(id).map_err(Failure::cannot)?;
-        let analysis = analysis::weigh(&experiment);
+        let analysis = args.weighing.weigh(&experiment)?;
         match args.json {
             true => format!("{:#}\n", tenbin_report::json::document(&experiment, &analysis, &path, None)),
             false => tenbin_report::text::summary(&experiment, &analysis, output::width()),

@@ -3,13 +3,13 @@
 mod report;
 mod sides;
 
-use tenbin_core::analysis::Against;
+use tenbin_core::analysis::Options as Weighing;
 use tenbin_core::compare::{Answer, Options, Ranking, Side, compare_all, describe, rankings};
 use tenbin_core::quantity;
-use tenbin_core::verdict::{Correction, Verdict};
+use tenbin_core::verdict::Verdict;
 use tenbin_report::{json, text};
 
-use crate::args::{CompareArgs, CorrectionArg, Gate};
+use crate::args::{CompareArgs, Gate};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::output;
 
@@ -17,10 +17,12 @@ use crate::output;
 pub fn compare(args: &CompareArgs) -> Outcome {
     let margin =
         quantity::parse_percent(&args.margin).map_err(|why| Failure::usage(format!("--margin: {why}")))?;
-    let options = Options { margin, correction: args.correction.into(), ..Options::default() };
-    let mut sides = sides::read(args, margin)?;
-    let options = Options { against: against(args, &mut sides)?, ..options };
+    let sides = sides::read(args, margin)?;
     let sides: Vec<&Side> = sides.iter().collect();
+    let names: Vec<&str> = sides.iter().map(|side| side.name.as_str()).collect();
+    let words: Vec<&str> = args.sides.iter().map(String::as_str).collect();
+    let Weighing { correction, against } = args.weighing.options(&[&names, &words])?;
+    let options = Options { margin, correction, against, ..Options::default() };
     if let [alone] = sides.as_slice() {
         let alone = describe(alone);
         output::print(&match args.json {
@@ -46,45 +48,6 @@ pub fn compare(args: &CompareArgs) -> Outcome {
     match answers.iter().any(tripped) {
         true => Ok(Exit::Tripped),
         false => Ok(Exit::Done),
-    }
-}
-
-impl From<CorrectionArg> for Correction {
-    fn from(word: CorrectionArg) -> Correction {
-        match word {
-            CorrectionArg::MaxT => Correction::MaxT,
-            CorrectionArg::Holm => Correction::Holm,
-            CorrectionArg::Bh => Correction::BenjaminiHochberg,
-        }
-    }
-}
-
-/// Which sides are compared; those that others are compared with move to the front.
-fn against(args: &CompareArgs, sides: &mut [Side]) -> Result<Against, Failure> {
-    match args.against.as_slice() {
-        [] => Ok(Against::Base),
-        [all] if all == "all" => Ok(Against::AllPairs),
-        names => {
-            for (place, name) in names.iter().enumerate() {
-                let word = args.sides.iter().position(|side| side == name);
-                let named = word.map(|at| sides::name(&args.sides[at], &args.sides));
-                let found = sides.iter().position(|side| side.name == *named.as_ref().unwrap_or(name));
-                let Some(found) = found.filter(|found| *found >= place) else {
-                    let known: Vec<&str> = sides.iter().map(|side| side.name.as_str()).collect();
-                    return Err(Failure::usage(format!(
-                        "--against {name}: no such side, or it is named twice\nhint: the sides are {}",
-                        known.join(", ")
-                    )));
-                };
-                sides[place..=found].rotate_right(1);
-            }
-            if names.len() >= sides.len() {
-                return Err(Failure::usage(
-                    "--against names every side: nothing is left to compare with them",
-                ));
-            }
-            Ok(Against::Baselines(names.len()))
-        }
     }
 }
 

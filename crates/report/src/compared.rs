@@ -139,7 +139,8 @@ fn curve(answer: &Answer, one: &Overall) -> Option<Curve> {
         base: first.base.clone(),
         arm: first.arm.clone(),
         whole,
-        text: one.text.clone(),
+        // A card has room for one statement; where the order changes is told below.
+        text: one.text.split("; ").next().unwrap_or_default().to_owned(),
     })
 }
 

@@ -200,21 +200,13 @@ fn curve_head(out: &mut String, curve: &CurveTopic<'_>, counts: &str) {
             md(&whole.text)
         );
     }
-    for pair in curve.pairs() {
-        paragraph(out, &format!("{}.", curve.tally(pair)));
+    for text in curve.tallies() {
+        paragraph(out, &format!("{text}."));
     }
 }
 
 fn curve_points(out: &mut String, curve: &CurveTopic<'_>) {
-    let direction = words::direction(curve.better());
-    let comma = if direction.is_empty() { "" } else { ", " };
-    paragraph(
-        out,
-        &format!(
-            "{}{comma}{direction}. Medians with their 95 % intervals; those of ratios hold at all points together.",
-            words::capital(&curve.in_words())
-        ),
-    );
+    paragraph(out, &curve.caption());
     match curve.pairs().as_slice() {
         [pair] => text_table(out, curve.table(&curve.arms(), Some(*pair), words::micro)),
         pairs => {

@@ -186,8 +186,8 @@ fn curve(out: &mut String, curve: &CurveTopic<'_>, width: usize) {
         paragraph(out, "  ", &format!("{over}: {}", words::rests_on(&whole.whole, "block")), width);
         paragraph(out, "  => ", &whole.text, width);
     }
-    for pair in pairs {
-        paragraph(out, "  ", &curve.tally(pair), width);
+    for text in curve.tallies() {
+        paragraph(out, "  ", &text, width);
     }
     for text in curve.remarks() {
         paragraph(out, "  ", &text, width);

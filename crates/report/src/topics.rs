@@ -8,6 +8,7 @@ use tenbin_core::metric::Better;
 use tenbin_core::quantity;
 use tenbin_core::sample::{Param, Params};
 use tenbin_core::unit::Unit;
+use tenbin_core::verdict::Verdict;
 
 use crate::overview::Table;
 use crate::words;
@@ -234,8 +235,35 @@ impl<'a> CurveTopic<'a> {
         arms
     }
 
-    /// What a pair's verdicts come to, point by point: `faster at 0 B to 2 KiB (12 sizes); can't tell at 4 KiB`.
-    pub fn tally(&self, pair: (&str, &str)) -> String {
+    /// What the verdicts of every pair come to, point by point; nothing of pairs that are only described.
+    pub fn tallies(&self) -> Vec<String> {
+        let judged = |pair: &(&str, &str)| {
+            let verdicts = self.points.iter().filter_map(|point| point.comparison(*pair));
+            verdicts.into_iter().any(|one| one.result.verdict != Verdict::DescriptionOnly)
+        };
+        self.pairs().into_iter().filter(judged).map(|pair| self.tally(pair)).collect()
+    }
+
+    /// What the numbers of the table are.
+    pub fn caption(&self) -> String {
+        let direction = words::direction(self.better());
+        let comma = if direction.is_empty() { "" } else { ", " };
+        let levels = || self.points.iter().flat_map(|point| &point.topic.levels);
+        let numbers = match (
+            levels().any(|level| level.interval.is_some()),
+            levels().all(|level| level.n == 1),
+        ) {
+            (true, _) => "Medians with their 95 % intervals; those of ratios hold at all points together.",
+            (false, true) => "One run each: values, no intervals.",
+            (false, false) => {
+                "Medians of fewer than six runs have no interval; those of ratios hold at all points together."
+            }
+        };
+        format!("{}{comma}{direction}. {numbers}", words::capital(&self.in_words()))
+    }
+
+    /// `faster at 0 B to 2 KiB; can't tell at 4 KiB`.
+    fn tally(&self, pair: (&str, &str)) -> String {
         let mut verdicts: Vec<(&str, Vec<usize>)> = Vec::new();
         for (index, point) in self.points.iter().enumerate() {
             let Some(comparison) = point.comparison(pair) else { continue };

@@ -110,18 +110,23 @@ pub fn rests_on(result: &Decision, counts: &str) -> String {
     }
 }
 
-/// How the p values of a report came about.
-pub fn how_p(comparisons: &[&Comparison]) -> String {
+/// How the p values of a report came about; `counts` is what n counts, `block` or `run`.
+pub fn how_p(comparisons: &[&Comparison], counts: &str) -> String {
+    if comparisons.iter().all(|one| one.result.p.is_none()) {
+        return "No p: that takes several runs of each.".to_owned();
+    }
+    let alone = match counts {
+        "block" => "p is exact, by flipping signs of blocks.",
+        _ => "p is Mann-Whitney's.",
+    };
     let family = comparisons.iter().find_map(|one| one.result.family);
-    let Some(family) = family else { return "p is exact, by flipping signs of blocks.".to_owned() };
+    let Some(family) = family else { return alone.to_owned() };
     let by = match family.correction {
         Correction::MaxT => "by the largest statistic under flips of the blocks' signs",
         Correction::Holm => "by Holm's steps",
         Correction::BenjaminiHochberg => "by Benjamini and Hochberg's steps",
     };
-    format!(
-        "Where several questions were asked of the same data, p and intervals are those of all together, {by}."
-    )
+    format!("Where several questions were asked of the same data, p is that of all together, {by}.")
 }
 
 /// What a verdict does to a reader's mood; colours follow it, never a mere ratio.
@@ -354,11 +359,11 @@ pub fn capital(text: &str) -> String {
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
-/// `old against new`; of more than two `new, newer against old`, the base last.
+/// `new against old`, `new, newer against old`: the base, which comes first, is named last.
 pub fn against(arms: &[String]) -> String {
     match arms {
-        [base, arms @ ..] if arms.len() > 1 => format!("{} against {base}", arms.join(", ")),
-        few => few.join(" against "),
+        [base, arms @ ..] if !arms.is_empty() => format!("{} against {base}", arms.join(", ")),
+        few => few.concat(),
     }
 }
 

@@ -44,6 +44,67 @@ value = "1s"
         (text(&output.stdout), text(&output.stderr), std::fs::read_to_string(log).unwrap_or_default())
     }
 
+    /// How wide the page and its window are, in a window of `width` pixels: (page, window). A browser's own window is
+    /// never as narrow as a phone, so the page goes into a frame.
+    fn widths(page: &Path, folder: &Path, width: u32) -> (u32, u32) {
+        let tell = "<script>addEventListener('load',function(){parent.postMessage(\
+                    document.documentElement.scrollWidth+' '+innerWidth,'*')})</script>";
+        let text = std::fs::read_to_string(page).unwrap();
+        std::fs::write(folder.join("inner.html"), text + tell).unwrap();
+        let outer = format!(
+            "<!DOCTYPE html><iframe src=\"inner.html\" style=\"width:{width}px;height:900px;border:0\"></iframe>\
+             <script>addEventListener('message',function(e){{document.body.dataset.said=e.data}})</script>"
+        );
+        std::fs::write(folder.join("outer.html"), outer).unwrap();
+        let output = Command::new("chromium")
+            .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--dump-dom"])
+            .args(["--virtual-time-budget=5000", "--window-size=1200,900"])
+            .arg(format!("--user-data-dir={}", folder.join("profile").display()))
+            .arg(format!("file://{}", folder.join("outer.html").display()))
+            .output()
+            .unwrap();
+        let dom = String::from_utf8_lossy(&output.stdout).into_owned();
+        let said =
+            dom.split("data-said=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap_or_default();
+        let mut numbers = said.split(' ').filter_map(|number| number.parse().ok());
+        match (numbers.next(), numbers.next()) {
+            (Some(page), Some(window)) => (page, window),
+            _ => panic!("the page told no widths: {dom:.400}"),
+        }
+    }
+
+    /// A ping-pong over sizes as a table of the program's own form.
+    fn curve(bench: &Bench, name: &str, start: f64) {
+        let mut text = "run,tool,metric,unit,size_bytes,value\n".to_owned();
+        for run in 1..=6u32 {
+            for power in 0..20u32 {
+                let value = (start + f64::from(1 << power) / 1e9) * (1.0 + 0.003 * f64::from(run * 7 % 5));
+                text += &format!("{run},pingpong,latency,s,{},{value}\n", 1 << power);
+            }
+        }
+        std::fs::write(bench.path(name), text).unwrap();
+    }
+
+    #[test]
+    fn curves_of_long_names_fit_a_phone() {
+        if !there("chromium") {
+            return;
+        }
+        let bench = Bench::new();
+        let names =
+            ["the-old-network-card.csv", "the-new-network-card.csv", "the-new-card-with-another-driver.csv"];
+        for (name, start) in names.iter().zip([31e-6, 20e-6, 19e-6]) {
+            curve(&bench, name, start);
+        }
+        let compared = bench.tenbin(&[&["compare", "--report", "out"][..], &names[..]].concat()).output();
+        assert_eq!(compared.code, 0, "{}", compared.err);
+        for width in [390, 760, 1180] {
+            let (page, window) = widths(&bench.path("out/report.html"), &bench.path(""), width);
+            assert_eq!(window, width);
+            assert!(page <= window, "the page is {page} px wide in a window of {window} px");
+        }
+    }
+
     #[test]
     fn a_report_opens_without_a_message_or_a_request() {
         if !there("chromium") {

@@ -230,6 +230,8 @@ impl Canvas {
             ends.extend(last.map(|height| (band.arm, height)));
         }
         self.labels(arms, ends, self.width - room.right, &room)?;
+        let mut points = bands.lines.iter().flat_map(|line| line.points.iter().flatten());
+        let has_bands = points.any(|point| point.interval.is_some());
         let scale = if places.log { ", log scale" } else { "" };
         let title = match &bands.y {
             Upwards::Ratio { better, base, .. } => {
@@ -238,12 +240,17 @@ impl Canvas {
                     Better::Lower => ", below 1 is better",
                     Better::Neither => "",
                 };
-                let bands = if self.wide() { "; bands: 95 % for all points together" } else { "" };
+                let bands = match (self.wide(), has_bands) {
+                    (true, true) => "; bands: 95 % for all points together",
+                    (true, false) => "; no intervals: too few runs",
+                    (false, _) => "",
+                };
                 format!("ratio to {base}{direction}{bands}")
             }
             Upwards::Value { metric, better, .. } => {
                 let log = if y.log { ", log scale" } else { "" };
-                format!("{}{log}; bands: 95 %", with_direction(metric, &y.symbol, *better))
+                let bands = if has_bands { "; bands: 95 %" } else { "" };
+                format!("{}{log}{bands}", with_direction(metric, &y.symbol, *better))
             }
         };
         let zone = match &bands.y {

@@ -288,12 +288,8 @@ impl Seat<'_> {
             self.value_curve(curve).map(|kind| ("values", "every arm alone", kind)),
             self.curve_timeline(curve).map(|kind| ("runs", "every run in time order", kind)),
         ];
-        let says: Vec<String> = curve
-            .pairs()
-            .into_iter()
-            .map(|pair| curve.tally(pair))
-            .chain(curve.wholes.iter().map(|whole| whole.text.clone()))
-            .collect();
+        let wholes = curve.wholes.iter().map(|whole| whole.text.clone());
+        let says: Vec<String> = curve.tallies().into_iter().chain(wholes).collect();
         let named = made.into_iter().flatten().map(|(name, title, kind)| {
             let title = format!("{}: {title}", curve.title);
             (name.to_owned(), title.clone(), format!("{title}. {}", says.join("; ")), kind)

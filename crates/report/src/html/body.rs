@@ -188,14 +188,10 @@ impl Body<'_> {
     }
 
     fn curve(&self, curve: &CurveTopic<'_>) -> Markup {
-        let direction = words::direction(curve.better());
         html! {
-            @for pair in curve.pairs() { p { (curve.tally(pair)) "." } }
+            @for text in curve.tallies() { p { (text) "." } }
             @for figure in self.figures_of(&curve.title, &["ratio", "values"]) { (drawn(figure)) }
-            p.muted.small {
-                (curve.in_words()) @if !direction.is_empty() { ", " (direction) } ". "
-                "Medians with their 95 % intervals; those of ratios hold at all points together."
-            }
+            p.muted.small { (curve.caption()) }
             (curve_table(curve))
             @for text in curve.remarks() { p { (text) "." } }
         }
@@ -340,7 +336,7 @@ impl Body<'_> {
             }
             p.muted.small {
                 "\"Visible from\" is the smallest difference that this many " (self.counts) "s would show four times out of "
-                "five. " (words::how_p(&rows.iter().map(|(_, one)| *one).collect::<Vec<_>>()))
+                "five. " (words::how_p(&rows.iter().map(|(_, one)| *one).collect::<Vec<_>>(), self.counts))
             }
         };
         html! {

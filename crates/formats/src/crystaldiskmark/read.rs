@@ -318,6 +318,12 @@ fn caveats(result: &Printed, factor: f64, sheet: &mut Sheet) {
     } else if factor > 1.024 {
         sheet.caveat(CaveatKind::UnitCorrected, "this KDiskMark's MB/s are MiB/s, counted as such here");
     }
+    if result.rows.iter().any(|row| row.comma) {
+        sheet.caveat(
+            CaveatKind::Locale,
+            "numbers with commas were read by how many decimals the program prints",
+        );
+    }
     if result.unmeasured > 0 {
         let text = format!("{} rows print 0.000 MB/s: not run or stopped", result.unmeasured);
         sheet.caveat(CaveatKind::NotMeasured, text);

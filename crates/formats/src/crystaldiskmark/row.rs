@@ -7,7 +7,7 @@
 //!
 //! Found by its label, never by its place: copies lose headers, blanks and line ends.
 
-use super::number::{block, decimal, split_last};
+use super::number::{block, decimal, localised, split_last};
 
 /// A row as printed.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +30,8 @@ pub(crate) struct Row {
     pub latency: Option<f64>,
     /// Number and unit of the block stand apart: KDiskMark's way.
     pub spaced: bool,
+    /// The numbers have commas, which the programs don't print.
+    pub comma: bool,
 }
 
 impl Row {
@@ -96,12 +98,10 @@ fn row(text: &str) -> Option<(Row, &str)> {
     let (before, after) = text.split_once("MB/s")?;
     let (label, number) = split_last(before)?;
     // Both programs print three decimals; prose and data sheets do not.
-    let (_, decimals) = number.split_once('.')?;
-    if decimals.len() != 3 {
-        return None;
-    }
+    let speed = localised(number, 3)?;
     let mut row = label_of(label.trim_end().trim_end_matches([':', '|']).trim_end())?;
-    row.bandwidth = decimal(number, 6)?;
+    row.bandwidth = decimal(&speed, 6)?;
+    row.comma = number.contains(',');
     let bracketed = |text: &str, open, unit: &str, close| -> Option<(String, usize)> {
         let inside = text.trim_start().trim_start_matches(['|', ' ']).strip_prefix(open)?;
         let (number, _) = inside.split_once(close)?;
@@ -110,12 +110,12 @@ fn row(text: &str) -> Option<(Row, &str)> {
     };
     let mut rest = after;
     if let Some((iops, used)) = bracketed(rest, '[', "IOPS", ']') {
-        row.iops = decimal(&iops, 0);
+        row.iops = decimal(&localised(&iops, 1).unwrap_or(iops), 0);
         rest = rest.get(used..)?;
     }
     for unit in ["us", "µs", "μs"] {
         if let Some((latency, used)) = bracketed(rest, '<', unit, '>') {
-            row.latency = decimal(&latency, -6);
+            row.latency = decimal(&localised(&latency, 2).unwrap_or(latency), -6);
             rest = rest.get(used..)?;
             break;
         }
@@ -155,7 +155,19 @@ fn label_of(label: &str) -> Option<Row> {
         }
     }
     let pattern = pattern?;
-    Some(Row { op, pattern, block: size, queue, threads, bandwidth: 0.0, iops: None, latency: None, spaced })
+    let row = Row {
+        op,
+        pattern,
+        block: size,
+        queue,
+        threads,
+        bandwidth: 0.0,
+        iops: None,
+        latency: None,
+        spaced,
+        comma: false,
+    };
+    Some(row)
 }
 
 /// The programs write English in every language; people who publish results translate the labels.

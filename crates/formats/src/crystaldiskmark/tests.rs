@@ -130,6 +130,43 @@ fn published_copies() {
 }
 
 #[test]
+fn as_the_program_saves_it() {
+    let mut runs = Vec::new();
+    let bytes = include_bytes!("../../../../testdata/crystaldiskmark/crystaldiskmark-5.5.0-byhand-utf16.txt");
+    CrystalDiskMark.parse(&mut bytes.as_slice(), &mut runs).unwrap();
+    let lines = brief(&runs);
+    let wanted = [
+        "read seq - 32 1 bandwidth 558913000.0",
+        "write rand 4096 32 1 iops 86670.2",
+        "write seq - - 1 bandwidth 501250000.0",
+        "read rand 4096 1 1 bandwidth 38750000.0",
+    ];
+    for line in wanted {
+        assert!(lines.iter().any(|have| have == line), "no {line} in {lines:#?}");
+    }
+    assert_eq!((lines.len(), lines.last().unwrap().as_str()), (8 + 4 + 1, "best-of"));
+    assert_eq!(runs[0].tool_version.as_deref(), Some("5.5.0"));
+}
+
+#[test]
+fn commas_and_tags() {
+    let page = "<p>The array:</p>\n<blockquote>Sequential Read : 612.500 MB/s<br />\nSequential Write : 588.250 MB/s<br>\n\
+                Random Read 4KB (QD=1) : 26.125 MB/s [ 6378.2 IOPS]</blockquote>\nThe disk:\n<blockquote>\
+                Sequential Read : 88.500 MB/s\nRandom Read 4KB (QD=1) : 0.625 MB/s [ 152.6 IOPS]</blockquote>\n";
+    check(page, &["read seq - - - bandwidth 612500000.0", "read seq - - - bandwidth 88500000.0"]);
+    assert_eq!(read(page).unwrap().len(), 2);
+    let comma = "[Read]\n  SEQ    1MiB (Q=  8, T= 1):  3.250,125 MB/s [   3099,6 IOPS] <  2577,75 us>\n  RND    4KiB (Q=  1, T= 1): \
+                 61,440 MB/s [  15000,0 IOPS] <    66,25 us>\n";
+    let wanted = [
+        "read seq 1048576 8 1 bandwidth 3250125000.0",
+        "read seq 1048576 8 1 iops 3099.6",
+        "read rand 4096 1 1 latency 6.625e-5",
+        "best-of locale truncated",
+    ];
+    check(comma, &wanted);
+}
+
+#[test]
 fn not_ours() {
     for text in [
         "",

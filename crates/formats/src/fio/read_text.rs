@@ -59,6 +59,17 @@ struct Announced {
 /// A job's name, group and process.
 type Process = (String, i64, String);
 
+/// The summary of a group adds nothing to its jobs, and is all there is where they were not copied.
+#[derive(Clone, Copy, Default)]
+enum Summary {
+    #[default]
+    Known,
+    /// The first line makes a job.
+    Due(i64),
+    /// Further lines belong to the current job.
+    Open,
+}
+
 #[derive(Default)]
 struct Found {
     jobs: Vec<Job>,
@@ -72,10 +83,14 @@ struct Found {
     listing: Listing,
     /// Where the blocks of this invocation's processes are: one that comes again is a later state.
     processes: HashMap<Process, usize>,
-    /// Groups of this invocation of which jobs were read.
+    /// Jobs of this invocation were read.
+    begun: bool,
+    /// Groups of which jobs were read since their last summary.
     groups: HashSet<i64>,
-    /// The group whose summary follows, if no job of it was printed.
-    summary: Option<i64>,
+    /// Jobs whose group is unknown, and which no summary followed yet.
+    headless: usize,
+    /// What the lines of the summary being read are for.
+    summary: Summary,
 }
 
 /// Every job of `log`.
@@ -115,11 +130,13 @@ impl Found {
         } else if let Some(rest) = text.strip_prefix("Run status group ") {
             self.inside = false;
             let group = rest.split_whitespace().next().and_then(|group| group.parse().ok());
-            self.summary = group.filter(|group| !self.groups.contains(group));
+            self.summary = group.map_or(Summary::Known, |group| self.summary_of(group));
         } else if let Some(rates) = text_line::rates(text) {
             self.rates(&rates, host);
-        } else if let (Some(group), Some(rates)) = (self.summary, text_line::summary(text)) {
-            self.summed(group, &rates);
+        } else if let (Summary::Due(_) | Summary::Open, Some(rates)) =
+            (self.summary, text_line::summary(text))
+        {
+            self.summed(&rates);
         } else if self.inside {
             self.inner(text);
         }
@@ -141,6 +158,7 @@ impl Found {
         };
         job.settings.jobs = Some(head.jobs);
         self.groups.insert(head.group);
+        self.begun = true;
         let process = head.pid.map(|pid| (head.name.to_owned(), head.group, pid.to_owned()));
         // With --status-interval the last block of a process counts.
         let before = process.as_ref().and_then(|process| self.processes.get(process)).copied();
@@ -165,9 +183,10 @@ impl Found {
 
     fn announce(&mut self, name: &str, group: i64, settings: Settings) {
         self.inside = false;
-        if !self.groups.is_empty() {
+        if std::mem::take(&mut self.begun) {
             // The next invocation.
             self.groups.clear();
+            self.headless = 0;
             self.processes.clear();
             self.announced.clear();
             self.stopped = false;
@@ -202,7 +221,8 @@ impl Found {
                 interrupted: self.stopped,
                 ..Job::default()
             });
-            self.inside = true;
+            self.headless += 1;
+            (self.inside, self.begun) = (true, true);
         }
         self.listing = None;
         if let Some(job) = self.jobs.get_mut(self.current) {
@@ -210,10 +230,20 @@ impl Found {
         }
     }
 
-    fn summed(&mut self, group: i64, rates: &Rates) {
-        if self.groups.insert(group) {
+    fn summary_of(&mut self, group: i64) -> Summary {
+        if self.groups.remove(&group) {
+            return Summary::Known;
+        }
+        let headless = self.headless > 0;
+        self.headless = self.headless.saturating_sub(1);
+        if headless { Summary::Known } else { Summary::Due(group) }
+    }
+
+    fn summed(&mut self, rates: &Rates) {
+        if let Summary::Due(group) = self.summary {
             let (version, group) = (self.version.clone(), Some(group));
             self.add(Job { version, group, ..Job::default() });
+            (self.summary, self.begun) = (Summary::Open, true);
         }
         if let Some(job) = self.jobs.get_mut(self.current) {
             fill(job, rates);

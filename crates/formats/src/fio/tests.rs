@@ -211,6 +211,12 @@ fn older_texts() {
     // Only the group's summary was published.
     let summary = &OLD[OLD.find("Run status").unwrap()..];
     check(summary, 1, &["0 bandwidth op=write 26738688.0", "0 duration op=read 20.0"]);
+    // Two of them are two invocations; a block that lost its first line has its summary behind it.
+    let two = format!("// before:\n{summary}\n// after:\n{}", summary.replace("26112", "24064"));
+    check(&two, 2, &["0 bandwidth op=write 26738688.0", "1 bandwidth op=write 24641536.0"]);
+    let block = "  write: IOPS=812, BW=3248KiB/s (3326kB/s)(31.7MiB/10001msec)\n";
+    let behind = "Run status group 0 (all jobs):\n  WRITE: bw=3248KiB/s (3326kB/s), 3248KiB/s-3248KiB/s (3326kB/s-3326kB/s), io=31.7MiB (33.3MB), run=10001-10001msec\n";
+    check(&format!("{block}{behind}"), 1, &["0 iops op=write 812.0"]);
     let summary = "Run status group 0 (all jobs):\n  READ: bw=104MiB/s (109MB/s), 104MiB/s-104MiB/s (109MB/s-109MB/s), io=104MiB (109MB), run=1001-1001msec\n";
     check(summary, 1, &["0 bandwidth op=read 109051904.0", "0 duration op=read 1.001"]);
     // Only a direction's line.

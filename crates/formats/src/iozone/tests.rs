@@ -247,3 +247,24 @@ fn damaged_logs_never_panic() {
         let _ = read(&text.replace("reclen", "é"));
     }
 }
+
+#[test]
+fn calls_without_headers() {
+    let block = |write: &str, read: &str| {
+        format!(
+            ">> \tChildren see throughput for  4 initial writers \t= {write} kB/sec\n>> \tParent sees throughput for  4 \
+             initial writers \t= {write} kB/sec\n>> \tChildren see throughput for  4 readers \t\t= {read} kB/sec\n"
+        )
+    };
+    let text =
+        format!("{}>> with the patch:\n>> \n{}", block("1000.50", "2000.25"), block("900.50", "2100.25"));
+    check(
+        &text,
+        6,
+        &[
+            "bandwidth op=write part=children threads=4 1024512.0",
+            "bandwidth op=write part=children threads=4 922112.0",
+        ],
+    );
+    assert_eq!(read(&text).unwrap().len(), 2);
+}

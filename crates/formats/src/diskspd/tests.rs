@@ -70,6 +70,19 @@ fn results() {
 }
 
 #[test]
+fn tables_alone() {
+    let table = |rate: &str| {
+        format!(
+            "Read IO\nthread |       bytes     |     I/Os     |     MB/s   |  I/O per s |  AvgLat  | LatStdDev |  file\n------\n\
+             total:       62914560000 |       960000 |    1000.00 |   {rate} |    0.125 |     0.250\n"
+        )
+    };
+    let text = format!("Local disk:\n{}\nShare:\n{}", table("16000.00"), table("15000.00"));
+    check(&text, &["iops op=read 16000.0", "iops op=read 15000.0", "bandwidth op=read 1048576000.0"]);
+    assert_eq!(read(&text).unwrap().len(), 2);
+}
+
+#[test]
 fn found_and_damaged() {
     assert_eq!(read(&TEXT.repeat(2)).unwrap().len(), 2);
     assert_eq!(read(&XML.repeat(2)).unwrap().len(), 2);

@@ -25,6 +25,8 @@ struct Reader {
     /// The timespan being read.
     current: Option<Outcome>,
     part: Option<Part>,
+    /// The tables of the current timespan.
+    parts: Vec<Part>,
     columns: Vec<String>,
     percentiles: bool,
     done: Vec<Outcome>,
@@ -37,6 +39,7 @@ pub(super) fn read(log: &str) -> Vec<Outcome> {
         asked: VecDeque::new(),
         current: None,
         part: None,
+        parts: Vec::new(),
         columns: Vec::new(),
         percentiles: false,
         done: Vec::new(),
@@ -67,6 +70,11 @@ impl Reader {
                 targets.push(Target::default());
             }
         } else if let Some(part) = part(text) {
+            if self.parts.contains(&part) {
+                // The next result, copied without what stood before its tables.
+                self.finish();
+            }
+            self.parts.push(part);
             (self.part, self.percentiles) = (Some(part), false);
         } else if text.starts_with("thread |") {
             self.columns = text.split('|').map(|name| name.trim().to_owned()).collect();
@@ -139,6 +147,7 @@ impl Reader {
         // The writes are the last table.
         outcome.cut = outcome.write.iops.is_none();
         self.part = None;
+        self.parts.clear();
         self.percentiles = false;
         self.done.push(outcome);
     }

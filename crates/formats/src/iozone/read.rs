@@ -59,16 +59,18 @@ fn ends_before(call: &Call, text: &str) -> bool {
     let begun = measured || call.complete || call.error.is_some();
     begun && text.starts_with("Iozone: Performance Test")
         || measured && (text.starts_with("Run began:") || text.starts_with("Command line used:"))
-        || call.complete && measured && (is_header(text) || text.starts_with("Children see"))
+        || measured && is_header(text)
+        || call.complete && measured && text.starts_with("Children see")
         || again(call, text)
 }
 
-/// Whether `text` is the throughput of a test that `call` has measured: of another call, copied without its header.
+/// Whether `text` is throughput that `call` can't have measured, having a table or this test already: another call's,
+/// copied without its header.
 fn again(call: &Call, text: &str) -> bool {
     let cell = text.starts_with("Children see").then(|| throughput(call, text)).flatten();
     cell.is_some_and(|cell| {
         let key = |cell: &Cell| (cell.op, cell.part, cell.threads);
-        call.cells.iter().any(|have| key(have) == key(&cell))
+        call.cells.iter().any(|have| have.part.is_none() || key(have) == key(&cell))
     })
 }
 

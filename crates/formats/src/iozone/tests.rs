@@ -267,4 +267,20 @@ fn calls_without_headers() {
         ],
     );
     assert_eq!(read(&text).unwrap().len(), 2);
+    // Two tables of a manual, and the throughput of a third call.
+    let head = "              KB  reclen   write rewrite    read    reread\n";
+    let text = format!(
+        "$ ./iozone -a\n{head}              64       4  401000  902000  2703000  2904000\n\n$ ./iozone -Ra\n{head}              \
+         64       4  405000  906000  2707000  2908000\n$ ./iozone -t 4\n{}",
+        block("1000.50", "2000.25")
+    );
+    let write = |kb_per_second| {
+        format!("bandwidth file_bytes=65536 op=write record_bytes=4096 {}", kb(kb_per_second))
+    };
+    check(
+        &text,
+        11,
+        &[&write(401_000), &write(405_000), "bandwidth op=write part=children threads=4 1024512.0"],
+    );
+    assert_eq!(read(&text).unwrap().len(), 3);
 }

@@ -90,7 +90,7 @@ impl<'a> Lines<'a> {
                 self.text.as_str()
             }
         };
-        let text = if habits.json { text } else { mend::untagged(mend::unquoted(text)) };
+        let text = if habits.json { text } else { mend::bare(text) };
         let text = habits.stamp.as_ref().map_or(text, |stamp| stamp.strip(text));
         // A piece goes on in the next one.
         let piece = !whole && rest.len() as u64 >= LONGEST;

@@ -135,8 +135,14 @@ fn character(name: &str) -> Option<char> {
 const TAGS: [&str; 12] =
     ["br", "p", "pre", "code", "tt", "div", "span", "font", "td", "tr", "li", "blockquote"];
 
+/// Without what mail and pages put around a line: in an archive of mails quotes stand within tags.
+pub(super) fn bare(text: &str) -> &str {
+    let inside = untagged(unquoted(text));
+    if inside.len() < text.len() { unquoted(inside) } else { inside }
+}
+
 /// Without tags of HTML at both ends: of a page that was saved as it is.
-pub(super) fn untagged(text: &str) -> &str {
+fn untagged(text: &str) -> &str {
     let mut text = text;
     while let Some((tag, rest)) = text.trim_start().strip_prefix('<').and_then(|rest| rest.split_once('>'))
         && is_tag(tag)
@@ -158,7 +164,7 @@ fn is_tag(inside: &str) -> bool {
 }
 
 /// Without the `>` of quoted mail: each with the one blank behind it, so that columns stay.
-pub(super) fn unquoted(text: &str) -> &str {
+fn unquoted(text: &str) -> &str {
     let mut text = text;
     let mut inner = text;
     while let Some(rest) = inner.strip_prefix('>') {

@@ -10,7 +10,7 @@ pub(super) enum Stamp {
     Time,
     /// A date, this host, a program: syslog and journald.
     Logger(String),
-    /// `[1,0]<stdout>:` of Open MPI.
+    /// `[1,0]<stdout>:` of Open MPI, with its `--timestamp-output` behind a date.
     Rank,
     /// `0: ` of srun --label.
     Label,
@@ -151,9 +151,17 @@ fn digits(text: &str, least: usize, most: usize) -> Option<&str> {
 }
 
 fn rank(line: &str) -> Option<&str> {
+    let line = calendar(line).unwrap_or(line);
     let rest = digits(line.strip_prefix('[')?, 1, 9)?.strip_prefix(',')?;
     let rest = digits(rest, 1, 9)?.strip_prefix("]<std")?;
     ["out>:", "err>:", "diag>:"].iter().find_map(|end| rest.strip_prefix(end))
+}
+
+/// What follows `Sun Dec 24 09:52:05 2017`.
+fn calendar(line: &str) -> Option<&str> {
+    const DAYS: [&str; 7] = ["Mon ", "Tue ", "Wed ", "Thu ", "Fri ", "Sat ", "Sun "];
+    let rest = DAYS.iter().find_map(|day| line.strip_prefix(day))?;
+    digits(date(rest)?.strip_prefix(' ')?, 4, 4)
 }
 
 fn label(line: &str) -> Option<&str> {

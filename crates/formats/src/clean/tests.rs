@@ -47,6 +47,7 @@ fn mail_and_web() {
     check(">=2000 us\n->\n a > b\n", ">=2000 us|->| a > b");
     // A page as it is; what is no tag of a page stays.
     check("<pre class=\"log\">1<br>\n2 <BR />\n<p><br>\n3</pre></div>\n", "1|2||3");
+    check("<span class=\"quotelev1\">&gt;   1   2<br>\n</span><br>\n<span>&gt; &gt; 3\n", "  1   2||3");
     check("---> <MAX> 1\n<Time>1</Time>\n a <b\nb> c\n<>\n", "---> <MAX> 1|<Time>1</Time>| a <b|b> c|<>");
 }
 

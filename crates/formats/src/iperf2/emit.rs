@@ -58,7 +58,12 @@ impl Group {
             Some((lost, _)) => (Some(lost), None),
             None => (None, None),
         };
-        let jitter = cells.jitter.filter(|_| side != Some(Side::Sender));
+        // Of no datagrams there is no jitter, though 0.000 ms is printed.
+        let none = cells.lost.is_some_and(|(_, all)| all == 0.0);
+        let jitter = cells.jitter.filter(|_| side != Some(Side::Sender) && !none);
+        if none && total && side == Some(Side::Receiver) && row.bytes == 0.0 {
+            self.sheet.caveat(CaveatKind::NothingDelivered, "no datagram arrived");
+        }
         for (metric, params, value) in [
             (&THROUGHPUT, &here, Some(row.bits)),
             (&TRANSFERRED, &here, Some(row.bytes)),

@@ -352,3 +352,18 @@ fn every_fixture_reads_and_damaged_ones_never_panic() {
         read(&log.replace("sec", "é"));
     }
 }
+
+#[test]
+fn no_datagram_arrived() {
+    let runs = parse(&fixture("udp-reverse-nothing-client.txt")).unwrap();
+    assert_eq!(
+        runs[0].caveats.iter().map(|caveat| caveat.kind).collect::<Vec<_>>(),
+        [CaveatKind::NothingDelivered]
+    );
+    assert_eq!(
+        told(&runs[0], "throughput"),
+        "reverse receiver 6x 0.000000e0; reverse receiver total* 1x 0.000000e0"
+    );
+    assert_eq!(told(&runs[0], "jitter"), "");
+    assert_eq!(told(&runs[0], "loss"), "");
+}

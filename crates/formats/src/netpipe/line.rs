@@ -100,6 +100,7 @@ pub fn figure(text: &str, power: i32) -> Option<Figure> {
 pub fn is_start(text: &str) -> bool {
     let text = text.trim();
     text == "Now starting the main loop"
+        || text == "(A bug in Linux doubles the requested buffer sizes)"
         || text.starts_with("Start testing with ") && text.ends_with(" trials for each message size")
 }
 

@@ -191,10 +191,14 @@ fn copies_and_interruptions() {
     check(&format!("{head}{rows}").replace("# ", ""), &format!("5.4.1 osu_latency []: {values}"));
     check("# Size Latency (us) 0 0.52 1 0.60\n", &format!("? ? []: {values}"));
     // Labels of launchers; several ranks' chatter around; prompts.
+    let dated = "Sun Dec 24 09:52:05 2017[1,0]<stdout>:";
     for label in ["[1,0]<stdout>:", "0: ", "[0] "] {
         let text: String = format!("{head}{rows}").lines().map(|line| format!("{label}{line}\n")).collect();
         check(&text, &format!("5.4.1 osu_latency []: {values}"));
     }
+    let text: String = format!("{head}{rows}").lines().map(|line| format!("{dated}{line}\n")).collect();
+    let Some(Ok(runs)) = crate::read(text.as_bytes()) else { panic!("not recognised: {text}") };
+    assert_eq!(brief(&runs[0]), format!("5.4.1 osu_latency []: {values}"));
     let chatter = "[0] MPI startup(): 0       3518     host-a  {0,1,2,3}\n$ mpirun -np 2 osu_latency\n";
     check(&format!("{chatter}{head}{rows}$ exit\n"), &format!("5.4.1 osu_latency []: {values}"));
     let (first, second) = rows.split_at(rows.find("1   ").unwrap());

@@ -66,6 +66,9 @@ pub struct Trouble {
     open: bool,
 }
 
+/// Programs that start jobs and tell in a sentence how they ended.
+const LAUNCHERS: &[&str] = &["mpirun", "mpiexec", "oshrun", "prterun"];
+
 /// Words by which MPI launchers and batch systems say that a job ended before its time.
 const FATAL: &[&str] = &[
     "exited on",
@@ -128,8 +131,9 @@ impl Trouble {
             return;
         }
         // mpirun's own sentence tells more than the lines of the handler inside the process that died.
-        let sentence = text.starts_with("mpirun") || text.starts_with("mpiexec");
-        let known = self.fatal.as_ref().is_some_and(|fatal| fatal.starts_with("mpi") || !sentence);
+        let sentence = LAUNCHERS.iter().any(|launcher| text.starts_with(launcher));
+        let by_launcher = |fatal: &str| LAUNCHERS.iter().any(|launcher| fatal.starts_with(launcher));
+        let known = self.fatal.as_ref().is_some_and(|fatal| by_launcher(fatal) || !sentence);
         if FATAL.iter().any(|words| text.contains(words)) && !known {
             self.fatal = Some(text.to_owned());
             self.open = sentence && !text.ends_with(['.', ':']);

@@ -3,6 +3,7 @@
 //! A new section begins at a line that only another tool prints, and only as its first: what merely looks like it
 //! does not end the section before. Tools without such a line are read where they stand alone.
 
+use std::collections::VecDeque;
 use std::io::{self, BufRead, Read};
 
 use crate::clean::Text;
@@ -51,7 +52,7 @@ pub fn read(input: &mut dyn BufRead, out: &mut dyn RunSink) -> Vec<Unread> {
     }
     let mut read = Vec::new();
     let head = text;
-    let mut text = Text::new(&mut input);
+    let mut text = Ahead { text: Text::new(&mut input), lines: VecDeque::new(), at: 0 };
     let mut current = Some(first);
     while let Some(format) = current {
         let mut section = Section { text: &mut text, tool: format.name(), next: None, begun: false };
@@ -156,9 +157,65 @@ fn known(line: &str) -> Option<&'static str> {
     })
 }
 
+/// Text in which some lines can be looked at before they are read.
+struct Ahead<'a> {
+    text: Text<'a>,
+    /// Looked at and not read yet.
+    lines: VecDeque<Vec<u8>>,
+    /// Bytes of the first of them that have been read.
+    at: usize,
+}
+
+impl Ahead<'_> {
+    /// Whether what comes next begins a line.
+    fn at_line(&mut self) -> io::Result<bool> {
+        if self.lines.is_empty() { self.text.at_line() } else { Ok(self.at == 0) }
+    }
+
+    /// The next lines, from the beginning of one on.
+    fn ahead(&mut self) -> io::Result<String> {
+        let mut length: usize = self.lines.iter().map(Vec::len).sum();
+        while length < CONFIRMING {
+            let line = self.text.fill_buf()?.to_vec();
+            if line.is_empty() {
+                break;
+            }
+            self.text.consume(line.len());
+            length += line.len();
+            self.lines.push_back(line);
+        }
+        let lines: Vec<u8> = self.lines.iter().flatten().copied().take(CONFIRMING).collect();
+        Ok(String::from_utf8_lossy(&lines).into_owned())
+    }
+}
+
+impl BufRead for Ahead<'_> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        match self.lines.front() {
+            Some(line) => Ok(line.get(self.at..).unwrap_or_default()),
+            None => self.text.fill_buf(),
+        }
+    }
+
+    fn consume(&mut self, amount: usize) {
+        let Some(line) = self.lines.front() else { return self.text.consume(amount) };
+        self.at += amount;
+        if self.at >= line.len() {
+            self.at = 0;
+            self.lines.pop_front();
+        }
+    }
+}
+
+impl Read for Ahead<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        clean::read_buffered(self, into)
+    }
+}
+
 /// The lines up to the opening of another tool.
 struct Section<'a, 'b> {
-    text: &'a mut Text<'b>,
+    text: &'a mut Ahead<'b>,
     tool: &'static str,
     next: Option<&'static dyn Format>,
     /// Whether its first line has been given.
@@ -177,8 +234,13 @@ impl BufRead for Section<'_, '_> {
             && let Some(tool) = opening(line)
             && tool != self.tool
         {
-            self.next = FORMATS.iter().copied().find(|format| format.name() == tool);
-            if self.next.is_some() {
+            let sure = known(line.trim_end()).is_some();
+            let format = FORMATS.iter().copied().find(|format| format.name() == tool);
+            // A word that begins a tool's output may be anybody's key: the tool must be in what follows.
+            if let Some(format) = format
+                && (sure || format.sniff(self.text.ahead()?.as_bytes()))
+            {
+                self.next = Some(format);
                 return Ok(&[]);
             }
         }
@@ -244,6 +306,7 @@ mod tests {
     #[test]
     fn tools_without_a_title() {
         let qperf = "tcp_bw:\n    bw  =  3.4 GB/sec\n";
+        check(&format!("{PING}# settings\ntcp_bw:\n  enabled: true\n{PING}"), &["ping", "ping"], &[]);
         let chip = "coretemp-isa-0000\nAdapter: ISA adapter\nCore 0:        +45.0°C  (high = +80.0°C)\n\n";
         let event = "   1 | 10/19/2020 | 14:50:29 | Fan FAN1 | Lower Critical going low | Asserted\n";
         let fio = "job: (g=0): rw=read, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=null, iodepth=1\n\

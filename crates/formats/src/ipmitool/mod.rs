@@ -1,7 +1,8 @@
 //! ipmitool: lists of sensors (`sdr`, `sensor`, with -c, -v and `get`), the event log (`sel`), DCMI power readings.
 //!
 //! `row` reads tables and CSV, `block` what -v prints, `parse` puts runs together with [`crate::sensors`]; `print`
-//! has `sdr elist`, `sensor` and `sel elist` as ipmitool 1.8.19 prints them. Left out: `fru`, `lan`, `chassis`, `mc`.
+//! has `sdr elist`, `sensor` and `sel elist` as ipmitool 1.8.19 prints them. `fru`, `lan`, `chassis`, `mc` are known
+//! and hold nothing that is measured.
 
 use std::fmt;
 use std::io::BufRead;
@@ -65,6 +66,13 @@ fn is_own(line: &str, named: bool) -> bool {
         "Get Device ID command failed",
         "DCMI request failed because:",
         "Sensor data record not found!",
+        // `sel info`, `chassis status`, `power status`, `mc info`, `fru`, `lan print`: nothing that is measured.
+        "SEL Information",
+        "System Power         : ",
+        "Chassis Power is o",
+        "Device ID                 : ",
+        "FRU Device Description : ",
+        "Set in Progress         : ",
     ];
     let text = line.trim();
     let block = ["Sensor ID  ", "SEL Record ID  ", "Instantaneous power reading:"];

@@ -129,6 +129,15 @@ fn what_measured_nothing() {
     };
     check(&fixture("sel-empty"), "SEL has no entries");
     check(&fixture("dcmi-refused"), "DCMI request failed because: Invalid command (c1)");
+    for log in [
+        "SEL Information\nVersion          : 1.5 (v1.5, v2 compliant)\nEntries          : 12\n",
+        "System Power         : on\nPower Overload       : false\nMain Power Fault     : false\n",
+        "Device ID                 : 32\nDevice Revision           : 1\nIPMI Version              : 2.0\n",
+        "FRU Device Description : Builtin FRU Device (ID 0)\n Board Mfg Date        : Mon Jan  1 00:00:00 2024\n",
+    ] {
+        assert!(Ipmitool.sniff(log.as_bytes()), "{log}");
+        check(log, "no complete row of a sensor list, event log or power reading");
+    }
     check(
         "Could not open device at /dev/ipmi0 or /dev/ipmi/0 or /dev/ipmidev/0: No such file or directory\n",
         "Could not open device at /dev/ipmi0 or /dev/ipmi/0 or /dev/ipmidev/0: No such file or directory",

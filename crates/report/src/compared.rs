@@ -58,7 +58,7 @@ pub fn files(
 }
 
 /// The answers as an analysis.
-fn analysis(answers: &[Answer]) -> Analysis {
+pub(crate) fn analysis(answers: &[Answer]) -> Analysis {
     let mut all = Analysis::default();
     for answer in answers {
         for row in &answer.rows {

@@ -14,6 +14,7 @@ use tenbin_core::stats;
 use tenbin_core::stopping;
 use unicode_width::UnicodeWidthStr;
 
+use crate::compared::analysis;
 use crate::computed::Computed;
 use crate::context;
 use crate::know;
@@ -112,6 +113,12 @@ fn metric(out: &mut String, analysis: &Analysis, topic: &Topic<'_>, width: usize
     }
 }
 
+fn curve_title(out: &mut String, curve: &CurveTopic<'_>, width: usize) {
+    let direction = words::direction(curve.better());
+    let comma = if direction.is_empty() { "" } else { ", " };
+    paragraph(out, "", &format!("{}{comma}{direction}", curve.title), width);
+}
+
 /// Every arm alone along a curve; beside them the ratios, where there is one pair.
 fn curve_levels(out: &mut String, curve: &CurveTopic<'_>, width: usize) {
     let (arms, pairs) = (curve.arms(), curve.pairs());
@@ -164,9 +171,8 @@ fn overview(out: &mut String, analysis: &Analysis, part: &Part<'_>, width: usize
 }
 
 fn curve(out: &mut String, curve: &CurveTopic<'_>, width: usize) {
-    let direction = words::direction(curve.better());
-    let comma = if direction.is_empty() { "" } else { ", " };
-    let _ = writeln!(out, "\n{}{comma}{direction}", curve.title);
+    out.push('\n');
+    curve_title(out, curve, width);
     let pairs = curve.pairs();
     curve_levels(out, curve, width);
     if (2..=MOST_PAIRS).contains(&pairs.len()) {
@@ -588,17 +594,34 @@ fn clean(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-/// What `compare` found, each side against the first: the figures, then what is to be said about them.
+/// What `compare` found, each side against its base: the figures, curves a row a point, then what is to be said.
 pub fn answers(answers: &[Answer], width: usize) -> String {
     let mut out = String::new();
     for answer in answers {
-        if let Some(first) = answer.rows.first() {
+        let analysis = analysis(std::slice::from_ref(answer));
+        let parts = topics::parts(&analysis);
+        let alone = |row: &&Row| {
+            let one = &row.comparison;
+            let is = |topic: &Topic<'_>| topic.metric() == one.metric && topic.params() == one.params;
+            parts.iter().any(|part| matches!(part, Part::Single(topic) if is(topic)))
+        };
+        let rows: Vec<&Row> = answer.rows.iter().filter(alone).collect();
+        if let Some(first) = rows.first() {
             let (base, arm) = (&first.comparison.base, &first.comparison.arm);
             let mut table = table(&["", base, arm, "ratio", "95 % interval", "runs"], width);
-            for row in &answer.rows {
-                table.add_row(compared(row, &answer.rows));
+            for row in &rows {
+                table.add_row(compared(row, &rows));
             }
-            let _ = writeln!(out, "{table}");
+            push_table(&mut out, &table);
+        }
+        for part in &parts {
+            let Part::Curve(curve) = part else { continue };
+            if !out.is_empty() && !out.ends_with("\n\n") {
+                out.push('\n');
+            }
+            curve_title(&mut out, curve, width);
+            curve_levels(&mut out, curve, width);
+            curve.tallies().iter().for_each(|text| paragraph(&mut out, "  ", text, width));
         }
         for sentence in answer.sentences() {
             paragraph(&mut out, "  ", &sentence, width);
@@ -616,7 +639,7 @@ pub fn sentences(sentences: &[String], width: usize) -> String {
 }
 
 /// A row of the table; only params that tell it from the other rows are shown.
-fn compared(row: &Row, all: &[Row]) -> Vec<Cell> {
+fn compared(row: &Row, all: &[&Row]) -> Vec<Cell> {
     let (comparison, result) = (&row.comparison, &row.comparison.result);
     let number = |value: f64| match value.is_finite() {
         true => right(quantity::human(value, comparison.unit, 3)),

@@ -491,12 +491,11 @@ pub fn micro(text: &str) -> String {
 
 /// The same within a sentence.
 pub fn micro_inside(text: &str) -> String {
-    let words =
-        text.split(' ').map(|word| match word.strip_prefix("us").filter(|rest| matches!(*rest, "" | ",")) {
-            Some(rest) => format!("µs{rest}"),
-            None => word.to_owned(),
-        });
-    words.collect::<Vec<_>>().join(" ")
+    let word = |word: &str| match word.strip_prefix("us") {
+        Some(rest) if rest.chars().all(|c| c.is_ascii_punctuation()) => format!("µs{rest}"),
+        _ => word.to_owned(),
+    };
+    text.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -546,6 +545,7 @@ mod tests {
         assert_eq!(percent(1.0), "100 %");
         assert_eq!(share(0.99432), "99.4 %");
         assert_eq!(share(0.1089), "11 %");
+        assert_eq!(micro_inside("1.2 us, (3 us), 4 us; used 5 us/B"), "1.2 µs, (3 µs), 4 µs; used 5 us/B");
     }
 
     #[test]

@@ -223,6 +223,9 @@ mod tests {
         assert_eq!(parse_bit_rate("100 Mbit/s"), Ok(100_000_000));
         assert_eq!(parse_bit_rate("2.5Gbit"), Ok(2_500_000_000));
         assert!(parse_bit_rate("25G").is_err());
+        assert_eq!(parse_byte_rate("34.5GB/s"), Ok(34.5e9));
+        assert_eq!(parse_byte_rate("2GiB/s"), Ok(2_147_483_648.0));
+        assert!(parse_byte_rate("34GB").is_err() && parse_byte_rate("0B/s").is_err());
         assert!(parse_bit_rate("0bit").is_err());
     }
 

@@ -3,11 +3,13 @@
 //! Start at [`compare`]. Where runs of both share blocks they are paired; several runs without blocks are compared
 //! unpaired; one run each is described and no more. What only one side has is named, not guessed.
 
+mod alone;
 mod bounds;
 mod course;
 mod curves;
 mod decide;
 mod observe;
+mod pair;
 mod ranking;
 #[cfg(test)]
 mod tests;
@@ -20,20 +22,19 @@ use serde::{Deserialize, Serialize};
 use crate::analysis::{Against, Comparison, Diagnostic, Inversion, pairs_of_arms};
 use crate::caveat::{Caveat, CaveatKind};
 use crate::ceiling::Ceiling;
-use crate::metric::Better;
 use crate::sample::Params;
-use crate::stats::paired::PairError;
-use crate::verdict::{self, Correction, Decision};
+use crate::verdict::Correction;
 
+pub use alone::{Alone, Described, describe};
 pub use curves::{Common, Overall};
 pub use observe::{Level, Seen};
 pub use ranking::{Exception, Ranking, rankings};
 pub use within::Within;
 
 use bounds::Limit;
-use curves::Both;
 use decide::Asked;
 use observe::{Key, Values};
+use pair::{Pair, in_turn};
 
 /// A configuration and what its runs say.
 #[derive(Clone, Debug, Default)]
@@ -179,8 +180,10 @@ impl Answer {
             row.design == Design::OneRun && self.overall.iter().any(of)
         };
         for row in self.rows.iter().filter(|row| !summed(row)) {
-            // What holds for all of them has been said.
-            all.push(row.comparison.text.replacen(&format!("{ONE_RUN}; "), "", 1));
+            // What holds for all of them has been said, and means say more than their quotient.
+            if row.design != Design::OneRun || row.within.is_none() {
+                all.push(row.comparison.text.replacen(&format!("{ONE_RUN}; "), "", 1));
+            }
             all.extend(row.within.iter().map(|within| within.text.clone()));
         }
         all.extend(self.remarks.iter().cloned());
@@ -245,228 +248,8 @@ pub fn compare_all(sides: &[&Side], options: &Options) -> Vec<Answer> {
     answers
 }
 
-/// Series with the parameter of their curve, topic by topic.
-fn in_turn(topics: &[(Option<String>, Vec<usize>)]) -> impl Iterator<Item = (Option<&str>, usize)> {
-    topics.iter().flat_map(|(along, members)| members.iter().map(|index| (along.as_deref(), *index)))
-}
-
-/// Two sides, the arm's values in the units of the base's.
-struct Pair<'a> {
-    base: &'a Side,
-    arm: &'a Side,
-    of_arm: BTreeMap<Key, Values>,
-    converted: Vec<Caveat>,
-}
-
-impl<'a> Pair<'a> {
-    fn new(base: &'a Side, arm: &'a Side) -> Pair<'a> {
-        let (mut of_arm, mut converted) = (arm.values.clone(), Vec::new());
-        observe::convert(&base.values, &mut of_arm, &mut converted);
-        Pair { base, arm, of_arm, converted }
-    }
-
-    /// What both have.
-    fn both(&self) -> Vec<Both<'_>> {
-        let both = self.base.values.iter().filter_map(|(key, base)| Some((key, base, self.of_arm.get(key)?)));
-        both.filter(|(key, _, _)| key.metric.better != Better::Neither).collect()
-    }
-
-    fn answer<'b>(&self, decided: impl Iterator<Item = (&'b Asked, Result<Decision, PairError>)>) -> Answer {
-        let Pair { base, arm, of_arm, converted } = self;
-        let mut answer = Answer { caveats: converted.clone(), ..Answer::default() };
-        let both = self.both();
-        let topics = curves::topics(&both);
-        for ((along, index), (asked, decided)) in in_turn(&topics).zip(decided) {
-            self.row(&mut answer, along, both[index], asked, decided);
-        }
-        let mut cliffs = [Vec::new(), Vec::new()];
-        for (along, members) in &topics {
-            let Some(along) = along else { continue };
-            let members: Vec<Both<'_>> = members.iter().map(|index| both[*index]).collect();
-            answer.overall.extend(curves::overall(base, arm, along, &members));
-            answer.inversions.extend(curves::inversions(base, arm, along, &members));
-            answer.caveats.extend(curves::remarks(base, arm, along, &members));
-            for (cliffs, of_the_arm) in cliffs.iter_mut().zip([false, true]) {
-                cliffs.extend(curves::cliffs_of(along, &members, of_the_arm));
-            }
-        }
-        for (side, cliffs) in [base, arm].into_iter().zip(&cliffs) {
-            for (bound, above) in bounds::bounds(&side.name, &side.limits, &side.values, cliffs) {
-                answer.ceilings.push(bound);
-                answer.caveats.extend(above);
-            }
-        }
-        answer.remarks.extend(bounds::packets(base, arm, &answer.ceilings));
-        answer.common = curves::common(base, arm, &base.values, of_arm);
-        answer.refused.extend(observe::only_one_has(base, arm, &base.values, of_arm, both.is_empty()));
-        answer.diagnostics = [base, arm].iter().flat_map(|side| side.diagnostics.clone()).collect();
-        caveats(&mut answer, base, arm);
-        answer
-    }
-
-    fn row(
-        &self,
-        answer: &mut Answer,
-        along: Option<&str>,
-        (key, of_base, of_arm): Both<'_>,
-        asked: &Asked,
-        decided: Result<Decision, PairError>,
-    ) {
-        let (base, arm) = (&self.base.name, &self.arm.name);
-        let at = curves::at(key, along);
-        let name = format!("{}{at}", key.metric.name.replace('_', " "));
-        let result = match decided {
-            Ok(result) => result,
-            Err(e) => {
-                answer.refused.push(format!("no comparison for {name} of {arm} against {base}: {e}"));
-                return;
-            }
-        };
-        for (side, values) in [(base, of_base), (arm, of_arm)] {
-            let openings = values.0.iter().filter_map(|one| one.opening);
-            answer
-                .remarks
-                .extend(openings.map(|one| one.text(&format!("{name} of {side}"), key.metric.unit)));
-        }
-        if asked.design == Design::Unpaired {
-            answer.remarks.extend(asked.without_far(&name, key.metric.unit, [base, arm], result.verdict));
-        }
-        let log_ratio = |(arm, base): &(f64, f64)| (arm / base).ln();
-        let log_ratios = match (&asked.paired, result.difference) {
-            (Some(question), None) => question.pairs().iter().map(log_ratio).collect(),
-            _ => Vec::new(),
-        };
-        let unpaired = Some(&result).filter(|_| asked.design == Design::Unpaired);
-        let within = within::within(key, &at, (base, of_base), (arm, of_arm), unpaired);
-        answer.rows.push(Row {
-            comparison: Comparison {
-                metric: key.metric.name.clone().into_owned(),
-                params: key.params.clone(),
-                base: base.clone(),
-                arm: arm.clone(),
-                better: key.metric.better,
-                unit: key.metric.unit,
-                text: verdict::sentence(&result, &key.metric, &at, base, arm),
-                log_ratios,
-                far: None,
-                result,
-            },
-            design: asked.design,
-            base_level: of_base.level(),
-            arm_level: of_arm.level(),
-            within,
-        });
-    }
-}
-
-/// A side alone.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Alone {
-    /// Its series.
-    pub levels: Vec<Described>,
-    /// What bounds it.
-    pub ceilings: Vec<Bound>,
-    /// What stood out within single runs.
-    pub diagnostics: Vec<Diagnostic>,
-    /// Everything a reader must know, once each.
-    pub caveats: Vec<Caveat>,
-}
-
-/// One series of one side, alone.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Described {
-    /// What was measured.
-    pub metric: String,
-    /// Under which parameters.
-    pub params: Params,
-    /// The figures over runs.
-    #[serde(flatten)]
-    pub level: Level,
-    /// A sentence.
-    pub text: String,
-}
-
-impl Alone {
-    /// Everything to be said, in order.
-    pub fn sentences(&self) -> Vec<String> {
-        let levels = self.levels.iter().map(|one| &one.text);
-        let ceilings = self.ceilings.iter().map(|one| &one.text);
-        levels.chain(ceilings).chain(self.caveats.iter().map(|one| &one.text)).cloned().collect()
-    }
-}
-
-/// Describes one side alone, over its runs.
-pub fn describe(side: &Side) -> Alone {
-    let levels = side.values.iter().map(|(key, values)| described(&side.name, key, values));
-    let mut alone =
-        Alone { levels: levels.collect(), diagnostics: side.diagnostics.clone(), ..Alone::default() };
-    for (bound, above) in bounds::bounds(&side.name, &side.limits, &side.values, &[]) {
-        alone.ceilings.push(bound);
-        alone.caveats.extend(above);
-    }
-    alone.caveats.extend(best_of([side]));
-    alone.caveats.extend(side.unbounded.iter().chain(&side.caveats).cloned());
-    alone
-}
-
-fn described(side: &str, key: &Key, values: &Values) -> Described {
-    let level = values.level();
-    let amount = |value: f64| crate::quantity::human(value, key.metric.unit, 3);
-    let spread = match (level.sd, level.half_width) {
-        (Some(sd), Some(half)) if level.mean != 0.0 => {
-            let share = |value: f64| format!("{:.1} %", (value / level.mean).abs() * 100.0);
-            format!(
-                ", sd {} ({}), 95 % interval of the mean ±{} ({})",
-                amount(sd),
-                share(sd),
-                amount(half),
-                share(half)
-            )
-        }
-        _ => String::new(),
-    };
-    let runs = if level.n == 1 { "run" } else { "runs" };
-    let text = format!(
-        "{}{} of {side}: mean {} over {} {runs}{spread}",
-        key.metric.name.replace('_', " "),
-        told(&key.params),
-        amount(level.mean),
-        level.n
-    );
-    Described { metric: key.metric.name.clone().into_owned(), params: key.params.clone(), level, text }
-}
-
 /// Said of runs that can only be described.
 const ONE_RUN: &str = "one run each: no statement about the difference between configurations is possible";
-
-/// What every reader of such a comparison must know, and what the runs themselves say.
-fn caveats(answer: &mut Answer, base: &Side, arm: &Side) {
-    let mut all = Vec::new();
-    if answer.rows.iter().any(|row| row.design == Design::OneRun) {
-        all.push(Caveat::new(CaveatKind::OneRun, ONE_RUN));
-        let text = "host, day and neighbours may have differed between the runs: nothing here tells that from the \
-                    configurations";
-        all.push(Caveat::new(CaveatKind::Note, text));
-    }
-    if answer.rows.iter().any(|row| row.design == Design::Unpaired) {
-        let text = "the runs were not interleaved: whatever changed with time counts as a difference";
-        all.push(Caveat::new(CaveatKind::Note, text));
-    }
-    if answer.rows.iter().any(|row| row.base_level.n.max(row.arm_level.n) > 1) {
-        all.extend(best_of([base, arm]));
-    }
-    for side in [base, arm] {
-        all.extend(side.unbounded.iter().cloned());
-        for caveat in &side.caveats {
-            all.push(Caveat::new(caveat.kind, format!("{}: {}", side.name, caveat.text)));
-        }
-    }
-    for caveat in all {
-        if !answer.caveats.contains(&caveat) {
-            answer.caveats.push(caveat);
-        }
-    }
-}
 
 /// A mean of bests is no mean.
 fn best_of<'a>(sides: impl IntoIterator<Item = &'a Side>) -> Option<Caveat> {

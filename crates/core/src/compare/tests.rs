@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::env::{Class, Fact};
 use crate::metric::{BANDWIDTH, CWND, LATENCY, LOSS, Metric, PACKETS_RECEIVED, RTT, THROUGHPUT};
 use crate::run::Run;
 use crate::sample::{Param, Reduce, Sample, Series};
@@ -258,6 +259,65 @@ fn a_side_alone_is_described() {
          mean ±982 MB/s (3.6 %)"
     );
     assert_eq!(describe(&side("none", &[])), Alone::default());
+}
+
+/// The side `name` with facts that a user gave.
+fn told(name: &str, mut of: Run, facts: &[(&str, &str)]) -> Side {
+    for (key, value) in facts {
+        of.facts.insert((*key).to_owned(), Fact::new(Class::Identity, *value, "test"));
+    }
+    side(name, &[of])
+}
+
+#[test]
+fn facts_give_ceilings() {
+    let of = |tool: &str, benchmark: &str, metric: &Metric, value: f64, facts: &[(&str, &str)]| {
+        let run = Run {
+            tool: tool.to_owned(),
+            benchmark: Some(benchmark.to_owned()),
+            ..run(vec![series(metric, &[], &[value])])
+        };
+        describe(&told("new", run, facts))
+    };
+    let share = |alone: &Alone| alone.ceilings.first().map(|one| (one.share * 1000.0).round() / 1000.0);
+    let rate = ("link.rate", "10Gbit/s");
+    // 10 Gbit/s x 1448/1538, and x 1472/1538 without TCP's header.
+    assert_eq!(share(&of("iperf3", "", &THROUGHPUT, 4.18e9, &[rate])), Some(0.444));
+    assert_eq!(share(&of("iperf3", "", &THROUGHPUT, 8.47e9, &[rate, ("link.mtu", "9000")])), Some(0.856));
+    assert_eq!(share(&of("netperf", "UDP_STREAM", &THROUGHPUT, 9e9, &[rate])), Some(0.94));
+    // Messages are held against what the link is sold by; both directions are twice that.
+    assert_eq!(share(&of("osu", "osu_bw", &BANDWIDTH, 1.0e9, &[rate])), Some(0.8));
+    assert_eq!(share(&of("osu", "osu_bibw", &BANDWIDTH, 1.0e9, &[rate])), Some(0.4));
+    let above = of("osu", "osu_bw", &BANDWIDTH, 2.5e9, &[rate]);
+    assert!(above.caveats.iter().any(|caveat| caveat.kind == CaveatKind::AboveCeiling), "{above:?}");
+    assert_eq!(share(&of("stream", "", &BANDWIDTH, 3e10, &[("memory.rate", "40GB/s")])), Some(0.75));
+    // A link bounds no memory, and what can't be read is said.
+    assert_eq!(share(&of("stream", "", &BANDWIDTH, 3e10, &[rate])), None);
+    for (key, value) in [("link.rate", "fast"), ("link.rate", "0Gbit/s")] {
+        let wrong = of("iperf3", "", &THROUGHPUT, 1e9, &[(key, value)]);
+        assert!(wrong.ceilings.is_empty());
+        assert!(wrong.caveats[0].text.starts_with(&format!("no ceiling: {key}: ")), "{wrong:?}");
+    }
+    let small = of("iperf3", "", &THROUGHPUT, 1e9, &[rate, ("link.mtu", "9k")]);
+    assert!(small.caveats[0].text.starts_with("no ceiling: link.mtu: \"9k\""), "{small:?}");
+}
+
+#[test]
+fn packets_are_the_limit_only_where_headers_are_not() {
+    let of = |name: &str, rate: f64, mtu: &str| {
+        let run = Run { tool: "iperf3".to_owned(), ..run(vec![series(&THROUGHPUT, &[], &[rate])]) };
+        told(name, run, &[("link.rate", "1Gbit/s"), ("link.mtu", mtu)])
+    };
+    let remark = |base: &Side, arm: &Side| compare(base, arm, &Options::default()).remarks;
+    // Both at their ceilings: headers are all there is.
+    let [full] = remark(&of("old", 0.94e9, "1500"), &of("new", 0.99e9, "9000")).try_into().unwrap();
+    assert!(full.starts_with("headers explain +5.2 % of the +5.3 %") && !full.contains("idle"), "{full}");
+    let [idle] = remark(&of("old", 0.3e9, "1500"), &of("new", 0.8e9, "9000")).try_into().unwrap();
+    assert!(idle.contains("old leaves 68 % of the link idle"), "{idle}");
+    // The other way round it is the arm that has the small packets.
+    let [turned] = remark(&of("old", 0.8e9, "9000"), &of("new", 0.3e9, "1500")).try_into().unwrap();
+    assert!(turned.contains("new leaves 68 % of the link idle"), "{turned}");
+    assert!(remark(&of("old", 0.3e9, "1500"), &of("new", 0.8e9, "1500")).is_empty());
 }
 
 #[test]

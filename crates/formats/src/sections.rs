@@ -312,6 +312,10 @@ mod tests {
         let fio = "job: (g=0): rw=read, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=null, iodepth=1\n\
                    fio-3.33\nStarting 1 process\n\njob: (groupid=0, jobs=1): err= 0: pid=7: Tue Jan  2 03:04:05 2024\n  \
                    read: IOPS=1000, BW=4000KiB/s (4096kB/s)(3.91MiB/1000msec)\n";
+        let job = fio.split_once("\n\n").map_or("", |(_, job)| job);
+        let rows = "Sequential Read : 612.500 MB/s\nSequential Write : 588.250 MB/s\n";
+        check(&format!("{rows}and with fio:\n{job}{PING}"), &["crystaldiskmark", "fio", "ping"], &[]);
+        check(&format!("{{}}\n{job}{job}"), &["fio"], &[]);
         check(&format!("{PING}$ ipmitool sdr\n{SENSORS}"), &["ping", "ipmitool"], &[]);
         let sel = "ID | Date        | Time     | Name | Type | Event\n\
                    1  | Oct-19-2020 | 14:50:29 | FAN1 | Fan  | Lower Critical - going low\n";

@@ -40,7 +40,7 @@ impl Format for Fio {
     }
 
     fn opens(&self, line: &str) -> bool {
-        text_line::start(line).is_some()
+        text_line::start(line).is_some() || text_line::head(line).is_some()
     }
 
     fn parse(&self, input: &mut dyn BufRead, out: &mut dyn RunSink) -> Result<(), ParseError> {

@@ -27,6 +27,7 @@ mod split;
 #[cfg(test)]
 mod tests;
 pub mod text;
+mod wrapped;
 
 /// The format, and the view as text.
 pub struct Iperf3;

@@ -170,7 +170,9 @@ fn take_flat(reading: &mut Reading, data: &FlatInterval<'_>) {
 pub fn is_iperf3(text: &str) -> bool {
     let has = |words: &str| text.contains(words);
     let quoted = ["\"connected\"", "\"test_start\"", "\"sum_sent\"", "\"iperf 3"];
-    has("{") && (has("\"start\"") || has("\"event\"")) && quoted.iter().any(|words| has(words))
+    // All that `--json-stream` prints of a test that never began.
+    let failed = text.lines().any(|line| line.starts_with("{\"event\":\"error\",\"data\":\""));
+    failed || has("{") && (has("\"start\"") || has("\"event\"")) && quoted.iter().any(|words| has(words))
 }
 
 /// `text` with null in place of the `nan` and `inf` that old versions print.
@@ -431,9 +433,10 @@ fn end(start: &Start, data: &Value) -> Option<End> {
     // Streams of both directions say by their flag which way they go, those of older documents by the test.
     let way = |data: &Value| place(start, data).1;
     for stream in list(data.get("streams")) {
-        if let (Some(sender), Some(receiver)) = (stream.get("sender"), stream.get("receiver")) {
-            let direction = way(sender);
-            for (side, data) in [(Side::Sender, sender), (Side::Receiver, receiver)] {
+        // A run that holds one side is printed with one.
+        for side in [Side::Sender, Side::Receiver] {
+            if let Some(data) = stream.get(side.word()) {
+                let direction = way(stream.get("sender").unwrap_or(data));
                 end.streams.push(Row { side, direction, ..row(data) });
             }
         }
@@ -459,7 +462,7 @@ fn end(start: &Start, data: &Value) -> Option<End> {
             datagrams(&mut end.sums, row(sum), direction, start);
         }
     }
-    merge_lone_stream(&mut end);
+    merge_lone_streams(&mut end);
     if let Some(cpu) = data.get("cpu_utilization_percent") {
         let of = |host: &str| {
             let share = |part: &str| num(cpu, &format!("{host}_{part}")).map(|percent| percent / 100.0);
@@ -473,15 +476,19 @@ fn end(start: &Start, data: &Value) -> Option<End> {
 }
 
 /// Where sums tell each side by itself, the mixed row of a lone UDP stream adds only what they lack.
-fn merge_lone_stream(end: &mut End) {
-    let partial = end.streams.iter().position(|row| row.bits_per_second.is_none());
-    let Some(partial) = partial.filter(|_| end.streams.len() == 2).and_then(|at| end.streams.get(at)) else {
-        return;
-    };
-    let whole = |row: &&mut Row| row.side == Side::Receiver && row.bits_per_second.is_some();
-    if let Some(sum) = end.sums.iter_mut().find(whole) {
-        sum.out_of_order = sum.out_of_order.or(partial.out_of_order);
-        end.streams.clear();
+fn merge_lone_streams(end: &mut End) {
+    for direction in [Direction::Forward, Direction::Reverse] {
+        let here = |row: &Row, side: Side| row.direction == direction && row.side == side;
+        let mut receivers = end.streams.iter().filter(|row| here(row, Side::Receiver));
+        let (Some(lone), None) = (receivers.next().copied(), receivers.next()) else { continue };
+        let whole = |row: &&mut Row| here(row, Side::Receiver) && row.bits_per_second.is_some();
+        let Some(sum) = end.sums.iter_mut().find(whole).filter(|_| lone.bits_per_second.is_none()) else {
+            continue;
+        };
+        sum.out_of_order = sum.out_of_order.or(lone.out_of_order);
+        let summed = end.sums.iter().any(|row| here(row, Side::Sender));
+        let kept = |row: &Row| row.direction != direction || row.side == Side::Sender && !summed;
+        end.streams.retain(kept);
     }
 }
 
@@ -491,7 +498,11 @@ fn datagrams(rows: &mut Vec<Row>, row: Row, direction: Direction, start: &Start)
     if start.role == Role::Server {
         let sends = direction == Direction::Reverse;
         let side = if sends { Side::Sender } else { Side::Receiver };
-        rows.push(Row { side, ..receiver });
+        // What came in is counted elsewhere by some versions: datagrams arrived, yet these say 0 bytes.
+        let arrived = row.packets.unwrap_or(0.0) > row.lost_packets.unwrap_or(0.0);
+        let unknown = side == Side::Receiver && row.bytes == Some(0.0) && arrived;
+        let rate = if unknown { (None, None) } else { (row.bytes, row.bits_per_second) };
+        rows.push(Row { side, bytes: rate.0, bits_per_second: rate.1, ..receiver });
         return;
     }
     rows.push(Row {

@@ -2,6 +2,7 @@
 
 use super::model::{Connection, Cpu, Direction, End, Interval, Role, Row, Side, Start, Test};
 use super::reading::Reading;
+use super::wrapped;
 
 /// Every test in `text`, in its order.
 pub fn read(text: &str) -> Vec<Reading> {
@@ -41,6 +42,8 @@ pub struct Reader {
     /// Intervals are kept as they are, for those who print them; else only their samples.
     keep: bool,
     current: Option<Reading>,
+    /// A line that may go on in the next one.
+    held: String,
     /// There was a test.
     any: bool,
     /// What was said before a test begins, which may be printed ahead of it.
@@ -58,6 +61,31 @@ pub struct Reader {
 impl Reader {
     /// The next line.
     pub fn line(&mut self, line: &str) {
+        let mut held = std::mem::take(&mut self.held);
+        match wrapped::joined(&held, line).filter(|_| !held.is_empty()) {
+            Some(joined) => held = joined,
+            None => {
+                self.whole(&held);
+                held.clear();
+                held.push_str(line);
+            }
+        }
+        if !wrapped::may_go_on(&held) {
+            self.whole(&held);
+            held.clear();
+        }
+        self.held = held;
+    }
+
+    /// Nothing follows.
+    pub fn finish(&mut self) {
+        let held = std::mem::take(&mut self.held);
+        self.whole(&held);
+        self.end();
+    }
+
+    /// A line to its end.
+    fn whole(&mut self, line: &str) {
         if let Some(row) = row(line) {
             self.row(row);
         } else if line.contains("[ ID]") && line.contains("Interval") {
@@ -73,7 +101,7 @@ impl Reader {
         } else if line.contains("Server listening on ") {
             if !self.embedded {
                 if self.current.is_some() {
-                    self.finish();
+                    self.end();
                 }
                 self.server = true;
             }
@@ -94,7 +122,7 @@ impl Reader {
     fn begin(&mut self, role: Role) {
         // Between two tests it belongs to neither.
         let ahead = if !self.any && self.current.is_none() { self.error.take() } else { None };
-        self.finish();
+        self.end();
         self.ahead = ahead;
         self.server = role == Role::Server;
         (self.datagrams, self.summary) = (false, false);
@@ -108,7 +136,7 @@ impl Reader {
     }
 
     /// Ends the test that is being read.
-    pub fn finish(&mut self) {
+    fn end(&mut self) {
         self.embedded = false;
         if let Some(mut now) = self.current.take() {
             now.test.intervals.retain(|interval| !interval.streams.is_empty() || !interval.sums.is_empty());
@@ -180,6 +208,9 @@ impl Reader {
         let start = &mut self.now().test.start;
         start.protocol = if datagrams { "UDP" } else { "TCP" }.into();
         start.bidir |= line.contains("[Role]");
+        // A server that counts datagrams without losses sends them.
+        let sends = datagrams && !line.contains("Lost/") && !start.bidir && !started;
+        start.reverse |= sends && start.role == Role::Server;
     }
 
     fn remark(&mut self, line: &str) {
@@ -221,15 +252,27 @@ impl Reader {
         match &mut self.current {
             // A server is told to stop between two tests as a rule.
             Some(now) if text.contains("the server has terminated") && now.test.end.is_some() => {
-                self.finish();
+                self.end();
             }
             Some(now) if !now.done => now.say(text),
             _ => {
-                self.finish();
+                self.end();
                 if !text.contains("has terminated") || !self.any {
                     self.error = Some(text.to_owned());
                 }
             }
+        }
+    }
+
+    /// Rows that say which program printed them: another one than before tells of a test of its own.
+    fn tagged(&mut self, role: Role) {
+        let now = self.now();
+        if now.test.start.role != role {
+            let begun = !now.test.intervals.is_empty() || now.test.end.is_some();
+            if begun {
+                self.begin(role);
+            }
+            self.now().test.start.role = role;
         }
     }
 
@@ -241,6 +284,9 @@ impl Reader {
         };
         let datagrams = self.datagrams;
         let embedded = self.embedded;
+        if let Some(tag) = tag.filter(|_| !embedded) {
+            self.tagged(tag.role);
+        }
         let role = if embedded { Role::Server } else { self.now().test.start.role };
         let start = &mut self.now().test.start;
         if read.count.is_some() && (datagrams || start.protocol == "UDP") {
@@ -347,6 +393,11 @@ struct TextRow {
     count: Option<f64>,
 }
 
+/// Whether `line` is a line of figures.
+pub fn is_row(line: &str) -> bool {
+    row(line).is_some()
+}
+
 /// A line of figures: `[  5]   0.00-1.00   sec  1.10 GBytes  9.47 Gbits/sec    0    767 KBytes`.
 fn row(line: &str) -> Option<TextRow> {
     line.match_indices('[').find_map(|(at, _)| row_at(&line[at + 1..]))
@@ -363,18 +414,22 @@ fn row_at(text: &str) -> Option<TextRow> {
         None => (None, rest),
     };
     let mut words: Vec<&str> = rest.split_whitespace().collect();
-    let (start, end) = words.first()?.split_once('-')?;
+    // Old versions print times beyond their column without a blank behind.
+    let (span, figures) = match words.first()?.strip_suffix("sec") {
+        Some(span) => (span, 1),
+        None if *words.get(1)? == "sec" => (*words.first()?, 2),
+        None => return None,
+    };
+    let (start, end) = span.split_once('-')?;
     // Two decimals tell iperf3 from iperf 2.
     let time = |text: &str| (text.split_once('.')?.1.len() == 2).then(|| text.parse::<f64>().ok())?;
     let (start, end) = (time(start)?, time(end)?);
-    if *words.get(1)? != "sec" {
-        return None;
-    }
+    words.drain(..figures);
     let mut row = Row { stream, start, end, ..Row::default() };
-    row.bytes = Some(number(words.get(2)?)? * size(words.get(3)?)?);
-    row.bits_per_second = Some(number(words.get(4)?)? * rate(words.get(5)?)?);
+    row.bytes = Some(number(words.first()?)? * size(words.get(1)?)?);
+    row.bits_per_second = Some(number(words.get(2)?)? * rate(words.get(3)?)?);
     let (mut side, mut count) = (None, None);
-    words.drain(..6);
+    words.drain(..4);
     let mut at = 0;
     while let Some(word) = words.get(at) {
         let next = words.get(at + 1).copied().unwrap_or_default();

@@ -104,7 +104,8 @@ fn within_runs(analysis: &Analysis, arm: &str) -> Vec<String> {
             (n, Some(all)) if n == all && n > 1 => format!("all {n} runs"),
             (n, Some(all)) if n <= MOST_NAMED => {
                 let numbers: Vec<String> = runs.iter().map(i64::to_string).collect();
-                format!("{n} of {} (run {})", words::counted(all, "run"), numbers.join(", "))
+                let number = if n == 1 { "run" } else { "runs" };
+                format!("{n} of {} ({number} {})", words::counted(all, "run"), numbers.join(", "))
             }
             (n, Some(all)) => format!("{n} of {all} runs"),
             (n, None) => words::counted(n, "run"),

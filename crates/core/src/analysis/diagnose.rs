@@ -209,8 +209,9 @@ fn course(series: &Series, values: &[f64], run: &Run, margin: f64) -> Option<(Di
     }
     let apart = |a: f64, b: f64| (b / a - 1.0).abs() >= NOTABLE.max(margin);
     let jump = segments.windows(2).find(|pair| apart(pair[0].level, pair[1].level))?;
-    let text =
-        format!("the level jumps from {} to {} within the run", amount(jump[0].level), amount(jump[1].level));
+    let (before, after) = (jump[0].level, jump[1].level);
+    let way = if after > before { "up" } else { "down" };
+    let text = format!("the level jumps {way} from {} to {} within the run", amount(before), amount(after));
     Some((DiagnosticKind::Jump, text))
 }
 

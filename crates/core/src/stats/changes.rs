@@ -19,6 +19,8 @@ const MAD_TO_SD: f64 = 1.482_602_218_505_601_8;
 const CLIP: f64 = 5.0;
 /// Longer series are not cut: the search is quadratic.
 const LONGEST: usize = 20_000;
+/// Squares of larger values would leave the range of numbers.
+const LARGEST: f64 = 1e150;
 
 /// Cuts a series into stretches on one level. Deviations come from differences of neighbours, spikes are clipped to
 /// the running median of five, and each further cut must pay 3 ln n squared deviations. One segment where nothing
@@ -45,11 +47,12 @@ pub struct Fit {
     pub clipped: usize,
 }
 
-/// The cheapest cuts of a series. `None` where it is too short or too long, or has no noise.
+/// The cheapest cuts of a series. `None` where it is too short or too long, has no noise, or a value is not finite or
+/// beyond 1e150.
 pub fn fit(x: &[f64]) -> Option<Fit> {
     let n = x.len();
     let shortest = 5.max(n / 20);
-    if !(2 * shortest..=LONGEST).contains(&n) {
+    if !(2 * shortest..=LONGEST).contains(&n) || x.iter().any(|value| !(value.abs() <= LARGEST)) {
         return None;
     }
     let (z, clipped) = clipped(x)?;

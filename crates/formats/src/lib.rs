@@ -56,6 +56,11 @@ pub trait Format: Sync {
         false
     }
 
+    /// What the tool printed instead of measurements, in a text that no format recognises.
+    fn measured_nothing(&self, _text: &str) -> Option<String> {
+        None
+    }
+
     /// Reads a file: every run in it goes to `out`, in file order. What can't be read becomes a caveat of the
     /// run. The caller fills in [`Run::source`].
     fn parse(&self, input: &mut dyn BufRead, out: &mut dyn RunSink) -> Result<(), ParseError>;

@@ -1,7 +1,8 @@
 //! A log in which several tools speak one after another: a terminal session, a pasted report.
 //!
 //! A new section begins at a line that only another tool prints, and only as its first: what merely looks like it
-//! does not end the section before. Tools without such a line are read where they stand alone.
+//! does not end the section before. A word that may be anybody's is believed when what follows it is the tool's.
+//! Tools without such a line are read where they stand alone.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Read};
@@ -40,7 +41,7 @@ pub fn read(input: &mut dyn BufRead, out: &mut dyn RunSink) -> Vec<Unread> {
     let text = clean::text(&head);
     let (first, opens) = first_of(&text);
     let Some(first) = first else {
-        return vec![Unread::Unknown(first_line(&text))];
+        return vec![unknown(&text)];
     };
     let mut input = head.as_slice().chain(input);
     // A document is one tool's, whatever stands in its strings.
@@ -55,7 +56,8 @@ pub fn read(input: &mut dyn BufRead, out: &mut dyn RunSink) -> Vec<Unread> {
     let mut text = Ahead { text: Text::new(&mut input), lines: VecDeque::new(), at: 0 };
     let mut current = Some(first);
     while let Some(format) = current {
-        let mut section = Section { text: &mut text, tool: format.name(), next: None, begun: false };
+        let mut section =
+            Section { text: &mut text, tool: format.name(), next: None, begun: false, doubted: None };
         let outcome = format.parse(&mut section, out);
         // A parser may stop early; the next tool is not to be lost for it.
         let rest = io::copy(&mut section, &mut io::sink());
@@ -71,6 +73,15 @@ pub fn read(input: &mut dyn BufRead, out: &mut dyn RunSink) -> Vec<Unread> {
     }
     unread.extend(beside(&head, &read));
     unread
+}
+
+/// Why nothing was read of a text that no format recognises.
+fn unknown(text: &str) -> Unread {
+    let silent = FORMATS.iter().find_map(|format| Some((format.name(), format.measured_nothing(text)?)));
+    match silent {
+        Some((tool, said)) => ParseError::NothingMeasured { tool, said }.into(),
+        None => Unread::Unknown(first_line(text)),
+    }
 }
 
 /// Tools whose output the beginning of a file holds too.
@@ -102,9 +113,8 @@ fn first_of(text: &str) -> (Option<&'static dyn Format>, bool) {
             continue;
         };
         let Some(format) = FORMATS.iter().copied().find(|format| format.name() == tool) else { break };
-        // A word that begins a tool's output may be anybody's key: the tool must be in what follows.
         let near = text.get(before..).map(|rest| rest.as_bytes()).unwrap_or_default();
-        if known(line.trim_end()).is_none() && !format.sniff(near.get(..CONFIRMING).unwrap_or(near)) {
+        if !is_known(line) && !follows(format, near) {
             before += line.len();
             continue;
         }
@@ -115,17 +125,37 @@ fn first_of(text: &str) -> (Option<&'static dyn Format>, bool) {
     (crate::sniffed(text), false)
 }
 
+/// Whether the tool is in what follows: a word that begins a tool's output may be anybody's key.
+fn follows(format: &dyn Format, near: &[u8]) -> bool {
+    format.sniff(near.get(..CONFIRMING).unwrap_or(near))
+}
+
 /// The longest line that is asked for an opening: documents come in one line.
 const LONGEST_OPENING: usize = 1000;
 
 /// The tool that prints this line, as the first of its output and nowhere else.
 fn opening(line: &str) -> Option<&'static str> {
     let line = line.trim_end();
-    known(line).or_else(|| {
+    known(line).or_else(|| known_indented(line)).or_else(|| {
         let asked = line.len() <= LONGEST_OPENING && !line.starts_with([' ', '\t', '{', '}', '"', '[']);
         let format = FORMATS.iter().filter(|_| asked && !line.is_empty()).find(|format| format.opens(line));
         Some(format?.name())
     })
+}
+
+fn digit(c: char) -> bool {
+    c.is_ascii_digit()
+}
+
+/// Whether the line alone tells a tool's beginning.
+fn is_known(line: &str) -> bool {
+    known(line.trim_end()).or_else(|| known_indented(line)).is_some()
+}
+
+/// Pasted text is often indented as a whole.
+fn known_indented(line: &str) -> Option<&'static str> {
+    let text = line.trim_start_matches([' ', '\t']);
+    known(text.trim_end()).filter(|_| (1..=8).contains(&(line.len() - text.len())))
 }
 
 /// Openings that are told by their first words.
@@ -137,6 +167,7 @@ fn known(line: &str) -> Option<&'static str> {
     }
     let begins = |words: &str| line.starts_with(words);
     let port = |words: &str| line.strip_prefix(words).is_some_and(|rest| rest.contains(", port "));
+    let number = |words: &str| line.strip_prefix(words).is_some_and(|rest| rest.starts_with(digit));
     let own = line.trim_start();
     Some(match first {
         b'P' if (begins("PING ") && line.contains('(')) || begins("PING6(") => "ping",
@@ -144,15 +175,18 @@ fn known(line: &str) -> Option<&'static str> {
         b'C' if port("Connecting to host ") => "iperf3",
         b'A' if port("Accepted connection from ") => "iperf3",
         b'C' if begins("Client connecting to ") && line.contains(" port ") => "iperf2",
-        b'S' if begins("Server listening on ") && line.contains(" port ") => "iperf2",
-        b'S' if begins("Server listening on ") => "iperf3",
+        b'S' if number("Server listening on TCP port ") || number("Server listening on UDP port ") => {
+            "iperf2"
+        }
+        b'S' if number("Server listening on ") && !line.contains(" port ") => "iperf3",
         b'#' if begins("# OSU ") => "osu",
         b'#' if line.contains("MPI Benchmark") && line.contains("Intel") => "imb",
         b'M' if begins("MIGRATED ") && line.contains(" TEST") => "netperf",
         b's' if begins("sockperf: == version") => "sockperf",
-        b'S' if begins("STREAM version ") => "stream",
+        b'S' if begins("STREAM version $") => "stream",
+        b' ' if own.starts_with("Instantaneous power reading:") => "ipmitool",
         b'\t' | b' ' | b'I' if own.starts_with("Iozone: Performance Test of File I/O") => "iozone",
-        b'C' if begins("CrystalDiskMark ") => "crystaldiskmark",
+        b'C' if number("CrystalDiskMark ") => "crystaldiskmark",
         _ => return None,
     })
 }
@@ -220,6 +254,33 @@ struct Section<'a, 'b> {
     next: Option<&'static dyn Format>,
     /// Whether its first line has been given.
     begun: bool,
+    /// A tool that does not follow its opening, and so many lines further on it need not be asked again.
+    doubted: Option<(&'static str, usize)>,
+}
+
+impl Section<'_, '_> {
+    /// The format whose output begins with the current line, and is not this section's.
+    fn opened(&mut self) -> io::Result<Option<&'static dyn Format>> {
+        let Ok(line) = std::str::from_utf8(self.text.fill_buf()?) else { return Ok(None) };
+        let doubted = self.doubted.take().filter(|(_, lines)| *lines > 0);
+        self.doubted = doubted.map(|(tool, lines)| (tool, lines - 1));
+        let Some(tool) = opening(line).filter(|tool| *tool != self.tool) else { return Ok(None) };
+        let format = FORMATS.iter().copied().find(|format| format.name() == tool);
+        if is_known(line) {
+            return Ok(format);
+        }
+        if self.doubted.is_some_and(|(doubted, _)| doubted == tool) {
+            return Ok(None);
+        }
+        let near = self.text.ahead()?;
+        let format = format.filter(|format| follows(*format, near.as_bytes()));
+        if format.is_none() {
+            // Half of what was looked at, so that what begins at its end is seen too.
+            let lines = near.lines().count() / 2;
+            self.doubted = Some((tool, lines));
+        }
+        Ok(format)
+    }
 }
 
 impl BufRead for Section<'_, '_> {
@@ -227,20 +288,9 @@ impl BufRead for Section<'_, '_> {
         if self.next.is_some() {
             return Ok(&[]);
         }
-        let fresh = self.text.at_line()?;
-        if fresh
-            && self.begun
-            && let Ok(line) = std::str::from_utf8(self.text.fill_buf()?)
-            && let Some(tool) = opening(line)
-            && tool != self.tool
-        {
-            let sure = known(line.trim_end()).is_some();
-            let format = FORMATS.iter().copied().find(|format| format.name() == tool);
-            // A word that begins a tool's output may be anybody's key: the tool must be in what follows.
-            if let Some(format) = format
-                && (sure || format.sniff(self.text.ahead()?.as_bytes()))
-            {
-                self.next = Some(format);
+        if self.text.at_line()? && self.begun {
+            self.next = self.opened()?;
+            if self.next.is_some() {
                 return Ok(&[]);
             }
         }
@@ -304,6 +354,40 @@ mod tests {
     }
 
     #[test]
+    fn what_looks_like_an_opening() {
+        check(&format!("{PING}results:\ntcp_bw:\n  todo: true\nudp_lat:\n"), &["ping"], &[]);
+        check(&format!("{PING}Server listening on 8080 port http\nSTREAM was not run\n"), &["ping"], &[]);
+        check(&format!("{PING}CrystalDiskMark was not run\nRecord ID: 4\nname: x\n"), &["ping"], &[]);
+        let qperf = "tcp_bw:\n    bw  =  3.4 GB/sec\n";
+        let keys = "tcp_bw:\n  todo: true\n".repeat(400);
+        check(&format!("{PING}{keys}{qperf}{PING}"), &["ping", "qperf", "ping"], &[]);
+    }
+
+    #[test]
+    fn indented_as_a_whole() {
+        let indented = |log: &str| format!("    {}\n", log.trim_end().replace('\n', "\n    "));
+        let log = format!("Text\n\n{}\nMore\n\n{}", indented(PING), indented(IPERF));
+        check(&log, &["ping", "iperf3"], &[]);
+    }
+
+    #[test]
+    fn known_tools_that_measured_nothing() {
+        let said = "`chassis status` prints no reading, event or state (\"System Power         : on\")";
+        check("System Power         : on\nPower Overload       : false\n", &[], &[said]);
+        check(
+            "Device ID                 : 32\nDevice Revision           : 1\n",
+            &[],
+            &["`mc info` prints no"],
+        );
+        check(
+            "Device ID             : 32\nDevice SDRs           : unsupported\n",
+            &[],
+            &["freeipmi measured nothing"],
+        );
+        check(&format!("System Power         : on\n\n{PING}"), &["ping"], &[]);
+    }
+
+    #[test]
     fn tools_without_a_title() {
         let qperf = "tcp_bw:\n    bw  =  3.4 GB/sec\n";
         check(&format!("{PING}# settings\ntcp_bw:\n  enabled: true\n{PING}"), &["ping", "ping"], &[]);
@@ -322,6 +406,17 @@ mod tests {
         check(&format!("{SENSORS}$ ipmi-sel\n{sel}{PING}"), &["ipmitool", "freeipmi", "ping"], &[]);
         check(&format!("{chip}$ ipmitool sdr\n{SENSORS}"), &["hwmon", "ipmitool"], &[]);
         check(&format!("{SENSORS}$ sensors\n{chip}{PING}"), &["ipmitool", "hwmon", "ping"], &[]);
+        let fping = "a : [0], 64 bytes, 0.051 ms (0.051 avg, 0% loss)\n\n\
+                     a : xmt/rcv/%loss = 1/1/0%, min/avg/max = 0.051/0.051/0.051\n";
+        let power = "\n    Instantaneous power reading:                   166 Watts\n";
+        let sensor = "Sensor ID              : CPU Temp (0x1)\n Entity ID             : 3.1\n \
+                      Sensor Reading        : 43 (+/- 0) degrees C\n";
+        check(
+            &format!("{PING}{fping}{PING}{power}{fping}"),
+            &["ping", "fping", "ping", "ipmitool", "fping"],
+            &[],
+        );
+        check(&format!("{PING}{sensor}{PING}"), &["ping", "ipmitool", "ping"], &[]);
         check(
             &format!("{}{fio}{qperf}{IPERF}", event.trim_start()),
             &["ipmitool", "fio", "qperf", "iperf3"],

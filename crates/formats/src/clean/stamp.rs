@@ -3,6 +3,8 @@
 //! A prefix is taken off only where most lines of a file have it, so that no tool's own stamps are touched:
 //! `[1234567890.123456] ` of ping -D is no date, iperf3's --timestamps begin with a weekday, rows of a SEL with a number.
 
+use crate::sensors::reading::quantity;
+
 /// The sort of prefix that a file's lines have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Stamp {
@@ -18,14 +20,18 @@ pub(super) enum Stamp {
     Container(String),
     /// `[OUTPUT] `, `[INFO] `: a word of who runs the tool.
     Word(String),
+    /// `[pod/web-1/web] ` of kubectl logs --prefix.
+    Bracket(String),
+    /// `node1: ` of pdsh and clush.
+    Host(String),
 }
 
 impl Stamp {
     /// The prefix that most of these lines have.
     pub(super) fn of(lines: &[String]) -> Option<Stamp> {
         let first = lines.iter().find_map(|line| Some(logger(line)?.0.to_owned()));
-        let container = lines.iter().find_map(|line| Some(container(line)?.0.to_owned()));
-        let word = lines.iter().find_map(|line| Some(word(line)?.0.to_owned()));
+        let container = frequent(lines, container);
+        let word = frequent(lines, word);
         // Share of lines in percent that must agree, and how many at least.
         let candidates = [
             (first.map(Stamp::Logger), 60, 1),
@@ -34,6 +40,8 @@ impl Stamp {
             (container.map(Stamp::Container), 90, 3),
             (Some(Stamp::Label), 90, 3),
             (word.map(Stamp::Word), 90, 3),
+            (frequent(lines, bracket).map(Stamp::Bracket), 90, 3),
+            (frequent(lines, host).map(Stamp::Host), 90, 3),
         ];
         candidates.into_iter().find_map(|(stamp, percent, least)| {
             let stamp = stamp?;
@@ -57,8 +65,15 @@ impl Stamp {
             Stamp::Container(name) => {
                 container(line).filter(|(found, _)| found == name).map(|(_, rest)| rest)
             }
+            Stamp::Bracket(name) => bracket(line).filter(|(found, _)| found == name).map(|(_, rest)| rest),
+            Stamp::Host(name) => host(line).filter(|(found, _)| found == name).map(|(_, rest)| rest),
         }
     }
+}
+
+/// The name that the first line with one has.
+fn frequent(lines: &[String], named: fn(&str) -> Option<(&str, &str)>) -> Option<String> {
+    lines.iter().find_map(|line| Some(named(line)?.0.to_owned()))
 }
 
 /// Host and text of `Jan  2 03:04:05 host program[123]: text`.
@@ -79,13 +94,21 @@ fn time(line: &str) -> Option<&str> {
     if let Some(inner) = line.strip_prefix('[') {
         return date(inner).or_else(|| clock(inner))?.strip_prefix(']');
     }
-    date(line).or_else(|| clock(line))
+    date(line).or_else(|| clock(line)).or_else(|| {
+        // `job<TAB>step<TAB>2024-01-02T03:04:05Z text` of `gh run view --log`.
+        let mut cells = line.splitn(3, '\t');
+        date(cells.nth(2)?)
+    })
 }
 
 /// Without what stands between a time and the text.
 fn separated(rest: &str) -> &str {
     let marks = [" - ", " | ", ": ", " ", "\t"];
-    marks.iter().find_map(|mark| rest.strip_prefix(mark)).unwrap_or(rest)
+    let rest = marks.iter().find_map(|mark| rest.strip_prefix(mark)).unwrap_or(rest);
+    // Files of containerd and CRI-O name the stream and whether the line is a full one or partial.
+    let stream = rest.strip_prefix("stdout ").or_else(|| rest.strip_prefix("stderr "));
+    let text = stream.and_then(|rest| rest.strip_prefix(['F', 'P']));
+    text.and_then(|text| text.strip_prefix(' ').or_else(|| text.is_empty().then_some(text))).unwrap_or(rest)
 }
 
 /// Without the place and the level that Python's logging prints: `{bench.py:32} INFO - text`, `root - INFO - text`.
@@ -187,13 +210,40 @@ fn container(line: &str) -> Option<(&str, &str)> {
     (numbered && !name.contains(char::is_whitespace) && !is_row(text)).then_some((name, text))
 }
 
+/// Name and text of `[pod/web-1/web] text`.
+fn bracket(line: &str) -> Option<(&str, &str)> {
+    let (name, rest) = line.strip_prefix('[')?.split_once(']')?;
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
+    let named = name.contains(['/', '-']) && name.starts_with(|c: char| c.is_ascii_alphabetic());
+    let text = rest.strip_prefix(' ').or_else(|| rest.is_empty().then_some(rest))?;
+    (named && name.chars().all(plain)).then_some((name, text))
+}
+
+/// Name and text of `node1: text`. Tools begin their own messages so, too: a host's name has a number or a dot.
+fn host(line: &str) -> Option<(&str, &str)> {
+    let (name, rest) = line.split_once(':')?;
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let begins = name.starts_with(|c: char| c.is_ascii_alphabetic());
+    let numbered = name.contains(|c: char| c.is_ascii_digit() || c == '.');
+    let tool = ["iperf", "ping", "fping", "ib_", "ipmi"].iter().any(|tool| name.starts_with(tool));
+    // Lists of sensors keep it: theirs come from many hosts at a time.
+    let text = rest
+        .strip_prefix(' ')
+        .or_else(|| rest.is_empty().then_some(rest))
+        .filter(|text| !text.contains('|'))?;
+    (begins && numbered && !tool && name.chars().all(plain)).then_some((name, text))
+}
+
 /// Whether what follows a name and a bar are the further cells of a sensor's row: `3600 RPM | ok`, `41h | ok | 29.1`.
 fn is_row(text: &str) -> bool {
     let Some((cell, rest)) = text.split_once('|') else { return false };
-    let cell = cell.trim();
-    let words = ["na", "no reading", "disabled", "not readable"];
+    let cell = cell.trim().to_ascii_lowercase();
     let valued = cell.starts_with(|c: char| c.is_ascii_digit() || c == '-');
-    // A number and a date are a row of an event log, of which this container printed all.
-    let dated = rest.trim_start().split_once('/').is_some_and(|(day, _)| digits(day, 1, 2) == Some(""));
-    (valued && !dated) || words.contains(&cell.to_ascii_lowercase().as_str())
+    let absent = ["na", "no reading", "disabled", "not readable"].contains(&cell.as_str());
+    // Behind a value stands its unit or the sensor's status; behind a name that begins with a number, as of a
+    // row that this container printed whole, its value.
+    let next = rest.split('|').next().unwrap_or_default().trim();
+    let status = ["ok", "ns", "na", "us"].contains(&next) || (next.len() <= 3 && next.ends_with(['c', 'r']));
+    let unit = next == "discrete" || quantity(&format!("1 {next}")).is_some();
+    absent || (valued && (status || unit))
 }

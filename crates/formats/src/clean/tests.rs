@@ -99,6 +99,21 @@ fn stamps_are_taken_off() {
     check("03:04:05.123 a\n03:04:05 b\n", "a|b");
     check("[1,0]<stdout>:a\n[1,0]<stdout>: b\n[1,1]<stderr>:c\n", "a| b|c");
     check("0: # a\n0:   1 2\n0:\n0: b\n", "# a|  1 2||b");
+    check(
+        "bmc-1  | 12V | 12.1 Volts | ok\nbmc-1  | 5VSB | 5.1 Volts | ok\nbmc-1  | A | 1Fh | ok\n",
+        "12V | 12.1 Volts | ok|5VSB | 5.1 Volts | ok|A | 1Fh | ok",
+    );
+    check(
+        "bmc-1 | 4 | CPU Temp | 45.00\nbmc-1 | 71 | FAN1 | 1200.00\nbmc-1 |\n",
+        "4 | CPU Temp | 45.00|71 | FAN1 | 1200.00|",
+    );
+    check(
+        "2024-01-02T03:04:05.1Z stdout F a\n2024-01-02T03:04:06.1Z stdout F\n2024-01-02T03:04:07.1Z stderr P  b\n",
+        "a|| b",
+    );
+    check("job\tRun ping\t2024-01-02T03:04:05.1Z a\njob\tRun ping\t2024-01-02T03:04:06.1Z  b\n", "a| b");
+    check("[pod/web-1/web] a\n[pod/web-1/web]\n[pod/web-1/web]  b\n", "a|| b");
+    check("node1: a\nnode1:\nnode1:  b: c\n", "a|| b: c");
     check("web-1  | a\nweb-1  |  b | c\nweb-1  |\n", "a| b | c|");
 }
 
@@ -110,6 +125,9 @@ fn stamps_of_tools_stay() {
     check(" 135 | 10/19/2020 | 14:50:29 | Fan | x | Asserted\n 136 | 10/19/2020 | 14:50:30 | Fan | x\n");
     check("[03:04:05]\na : 1\n[03:04:06]\na : 2\n");
     check("sockperf: a\nsockperf: b\nsockperf: c\n");
+    check("iperf3: a\niperf3: b\niperf3: c\n");
+    check("[  5] a\n[  5] b\n[  5] c\n[SUM] d\n[SUM] e\n[SUM] f\n");
+    check("temp1: 45\ntemp2: 46\ntemp3: 47\n");
     check("FAN 1 | 1200 RPM | ok\nFAN 1 | 1200 RPM | ok\nFAN 1 | 1200 RPM | ok\n");
     check("FAN_1 | 1200 RPM | ok\nFAN_1 | 1210 RPM | ok\nFAN_1 | no reading | ns\n");
     check(

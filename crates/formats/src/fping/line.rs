@@ -85,6 +85,11 @@ pub fn is_fping(text: &str, named: bool) -> bool {
     }
 }
 
+/// Whether a line among those of other tools is fping's.
+pub fn opens(text: &str) -> bool {
+    matches!(read(text, true), Some(Line::Reply { .. } | Line::Silence | Line::Total(..)))
+}
+
 /// What `text` is; `None` for anything else. `whole`: its end was seen.
 pub fn read(text: &str, whole: bool) -> Option<Line<'_>> {
     let text = text.trim();

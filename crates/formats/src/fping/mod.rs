@@ -27,6 +27,10 @@ impl Format for Fping {
         head.lines().any(|text| line::is_fping(text, named))
     }
 
+    fn opens(&self, line: &str) -> bool {
+        line.contains(" : ") && line::opens(line)
+    }
+
     fn parse(&self, input: &mut dyn BufRead, out: &mut dyn RunSink) -> Result<(), ParseError> {
         parse::parse(input, out)
     }

@@ -39,8 +39,25 @@ impl Format for FreeIpmi {
     }
 
     fn opens(&self, line: &str) -> bool {
+        if line.starts_with("Record ID: ") || line.starts_with("Current Power  ") {
+            return true;
+        }
         let columns = line.strip_prefix("ID ").map(str::trim_start);
         columns.is_some_and(|columns| columns.starts_with("| Name ") || columns.starts_with("| Date "))
+    }
+
+    fn measured_nothing(&self, text: &str) -> Option<String> {
+        // In the order of how much they say: the first line of a table and the command that prints it.
+        crate::sensors::told_of(
+            text,
+            &[
+                ("Device SDRs           : ", "bmc-info"),
+                ("Power restore policy                : ", "ipmi-chassis --get-chassis-status"),
+                ("FRU Inventory Device: ", "ipmi-fru"),
+                ("Number of log entries:   ", "ipmi-sel --info"),
+                ("DCMI Specification Conformance  ", "ipmi-dcmi --get-dcmi-capability-info"),
+            ],
+        )
     }
 
     fn parse(&self, input: &mut dyn BufRead, out: &mut dyn RunSink) -> Result<(), ParseError> {

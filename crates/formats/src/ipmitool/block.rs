@@ -20,6 +20,8 @@ pub enum Block {
     Power(Power),
     /// Of something without values: a locator record, a part's inventory.
     Other,
+    /// A table without values, not indented: `chassis status`, `mc info`, `sel info`.
+    Facts,
 }
 
 /// A sensor's block so far.
@@ -47,6 +49,9 @@ const LONGEST_RAW: usize = 1 << 13;
 impl Block {
     /// The block that begins with this line.
     pub fn begin(line: &str) -> Option<Block> {
+        if line == "SEL Information" {
+            return Some(Block::Facts);
+        }
         let (key, value) = field(line)?;
         match key {
             "Sensor ID" => {
@@ -68,7 +73,10 @@ impl Block {
             "Instantaneous power reading" => {
                 Some(Block::Power(Power { current: Some(watts(value)?), ..Power::default() }))
             }
+            "FRU Device Description" => Some(Block::Other),
+            "Device ID" if line.starts_with("Device ID                 :") => Some(Block::Facts),
             "Device ID" if line.contains("    :") => Some(Block::Other),
+            "System Power" | "SDR Version" | "Set in Progress" if line.contains("   :") => Some(Block::Facts),
             _ => None,
         }
     }
@@ -81,6 +89,7 @@ impl Block {
         match self {
             Block::None => return false,
             Block::Other => return pair.is_some(),
+            Block::Facts => return pair.is_some() || field(line).is_some() && line.contains(" : "),
             Block::Sensor(block) => {
                 if let Some(state) = text.strip_prefix('[') {
                     if block.in_states {
@@ -118,7 +127,7 @@ impl Block {
 
     fn knows(&self, key: &str) -> bool {
         let keys: &[&str] = match self {
-            Block::None => &[],
+            Block::None | Block::Facts => &[],
             Block::Other => {
                 &["Entity", "Device", "Channel", "LUN", "ACPI", "Controller", "Logs", "Event", "OEM"]
             }

@@ -1,8 +1,8 @@
 //! ipmitool: lists of sensors (`sdr`, `sensor`, with -c, -v and `get`), the event log (`sel`), DCMI power readings.
 //!
 //! `row` reads tables and CSV, `block` what -v prints, `parse` puts runs together with [`crate::sensors`]; `print`
-//! has `sdr elist`, `sensor` and `sel elist` as ipmitool 1.8.19 prints them. `fru`, `lan`, `chassis`, `mc` are known
-//! and hold nothing that is measured.
+//! has `sdr elist`, `sensor` and `sel elist` as ipmitool 1.8.19 prints them. Of `fru`, `lan`,
+//! `chassis`, `mc` and `sel info` it is said that they hold no reading.
 
 use std::fmt;
 use std::io::BufRead;
@@ -48,7 +48,25 @@ impl Format for Ipmitool {
     }
 
     fn opens(&self, line: &str) -> bool {
-        line.contains(" | ") && is_own(line, false)
+        let block = line.starts_with("Sensor ID  ") || line.starts_with("SEL Record ID  ");
+        (block || line.contains(" | ")) && is_own(line, false)
+    }
+
+    fn measured_nothing(&self, text: &str) -> Option<String> {
+        crate::sensors::told_of(
+            text,
+            &[
+                ("System Power         : ", "chassis status"),
+                ("Chassis Power is ", "chassis power status"),
+                ("Unable to get Chassis Power Status", "chassis power status"),
+                ("FRU Device Description : ", "fru"),
+                ("Device ID                 : ", "mc info"),
+                ("SEL Information", "sel info"),
+                ("SDR Version                         : ", "sdr info"),
+                ("Set in Progress         : ", "lan print"),
+                ("Supported DCMI capabilities:", "dcmi discover"),
+            ],
+        )
     }
 
     fn parse(&self, input: &mut dyn BufRead, out: &mut dyn RunSink) -> Result<(), ParseError> {
@@ -66,13 +84,6 @@ fn is_own(line: &str, named: bool) -> bool {
         "Get Device ID command failed",
         "DCMI request failed because:",
         "Sensor data record not found!",
-        // `sel info`, `chassis status`, `power status`, `mc info`, `fru`, `lan print`: nothing that is measured.
-        "SEL Information",
-        "System Power         : ",
-        "Chassis Power is o",
-        "Device ID                 : ",
-        "FRU Device Description : ",
-        "Set in Progress         : ",
     ];
     let text = line.trim();
     let block = ["Sensor ID  ", "SEL Record ID  ", "Instantaneous power reading:"];

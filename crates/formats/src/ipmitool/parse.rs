@@ -73,7 +73,7 @@ fn end(block: &mut Block, log: &mut Log<'_>, describes: &mut bool) {
             log.event("", "sel -v", block.finish());
         }
         Block::Power(power) => log.power("", power),
-        Block::Sensor(_) | Block::None | Block::Other => {}
+        Block::Sensor(_) | Block::None | Block::Other | Block::Facts => {}
     }
 }
 
@@ -112,7 +112,6 @@ fn is_noise(text: &str) -> bool {
         "Discovered ",
         "Using ipmi device",
         "Querying SDR",
-        "SEL Information",
         "SDR free space",
         "Set Session Privilege Level",
     ]

@@ -391,6 +391,14 @@ pub fn is_break(line: &str) -> bool {
     text.starts_with("```") || ruled || prompt || command
 }
 
+/// What a tool printed that holds no reading, event or state, if one of `tables` begins in `text`: pairs of a
+/// table's telling line and the command that prints it.
+pub fn told_of(text: &str, tables: &[(&str, &str)]) -> Option<String> {
+    let told = |line: &str| tables.iter().find(|(start, _)| line.starts_with(start));
+    let (line, (_, command)) = text.lines().find_map(|line| Some((line, told(line)?)))?;
+    Some(format!("`{command}` prints no reading, event or state (\"{}\")", line.trim_end()))
+}
+
 /// Whether a line looks like a message of a program that failed.
 pub fn is_error(line: &str) -> bool {
     let text = line.trim().to_ascii_lowercase();

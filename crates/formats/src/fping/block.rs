@@ -33,7 +33,7 @@ pub struct Block {
     targets: Vec<Target>,
     index: HashMap<String, usize>,
     overall: Vec<Overall>,
-    /// The clock when a period ended; `None` outside -Q.
+    /// The clock when a period ended, empty where that is not told; `None` outside -Q.
     pub period: Option<String>,
     /// The totals after the last period.
     pub is_grand_total: bool,
@@ -180,7 +180,7 @@ impl Block {
             let text = format!("{} lines are not fping's, the first: {first}", self.foreign);
             sheet.caveat(CaveatKind::ForeignLines, text);
         }
-        if let Some(clock) = &self.period {
+        if let Some(clock) = self.period.as_ref().filter(|clock| !clock.is_empty()) {
             sheet.fact("fping.time", clock.as_str());
         }
         if let Some(bytes) = self.bytes.and_then(|bytes| i64::try_from(bytes).ok()) {

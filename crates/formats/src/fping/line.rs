@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use super::json;
+use super::{json, netdata};
 
 /// A line that was understood. Times are in seconds.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,6 +74,9 @@ pub fn is_fping(text: &str, named: bool) -> bool {
     if let Some(lines) = json::read(text) {
         return !lines.is_empty();
     }
+    if netdata::is_chart(text) {
+        return true;
+    }
     match read(text, true) {
         Some(Line::Reply { .. } | Line::Silence | Line::Duplicate(_) | Line::Total(..)) => true,
         Some(Line::Times(target, times)) => times.len() > 1 && (named || is_host(target)),
@@ -85,9 +88,15 @@ pub fn is_fping(text: &str, named: bool) -> bool {
     }
 }
 
+/// `target is alive`, `target is unreachable`: what fping prints without any option.
+pub fn is_alive_or_dead(text: &str) -> bool {
+    matches!(read(text, true), Some(Line::Alive(..) | Line::Dead))
+}
+
 /// Whether a line among those of other tools is fping's.
 pub fn opens(text: &str) -> bool {
-    matches!(read(text, true), Some(Line::Reply { .. } | Line::Silence | Line::Total(..)))
+    netdata::is_chart(text)
+        || matches!(read(text, true), Some(Line::Reply { .. } | Line::Silence | Line::Total(..)))
 }
 
 /// What `text` is; `None` for anything else. `whole`: its end was seen.

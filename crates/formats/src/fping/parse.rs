@@ -7,6 +7,7 @@ use tenbin_core::run::Run;
 use super::block::Block;
 use super::json::{self, Told};
 use super::line::{self, Line, Total};
+use super::netdata::Charts;
 use crate::clean::Lines;
 use crate::{ParseError, RunSink};
 
@@ -22,13 +23,20 @@ pub fn parse(input: &mut dyn BufRead, out: &mut dyn RunSink) -> Result<(), Parse
         said: None,
     };
     let mut lines = Lines::new(input);
+    let mut charts = Charts::default();
     while let Some(read) = lines.next()? {
         let (text, whole) = (read.text.trim(), read.whole);
         if let Some(all) = json::read(text) {
             all.into_iter().for_each(|told| log.told(told));
-        } else {
+        } else if let Some((target, total)) = charts.ended(Some(text)) {
+            log.total_of_period(&target, total);
+            charts.take(text);
+        } else if !whole || !charts.take(text) {
             log.line(line::read(text, whole), text, whole);
         }
+    }
+    if let Some((target, total)) = charts.ended(None) {
+        log.total_of_period(&target, total);
     }
     log.end_of_period();
     log.end_of_run();
@@ -129,6 +137,14 @@ impl Log<'_> {
         }
         self.current.is_grand_total = self.periods > 0;
         self.current.total(target, total);
+    }
+
+    /// Totals of a target that are told without the time at which their period ended.
+    fn total_of_period(&mut self, target: &str, total: Total) {
+        if self.period.as_ref().is_none_or(|block| block.has_total_of(target)) {
+            self.begin_period("");
+        }
+        self.total(target, total);
     }
 
     fn begin_period(&mut self, clock: &str) {

@@ -194,6 +194,33 @@ fn ends_that_were_cut() {
 }
 
 #[test]
+fn charts_of_netdata() {
+    let text = sample!("netdata");
+    let runs = read(text).unwrap();
+    assert_eq!(runs.len(), 3);
+    assert!(
+        runs.iter().all(|run| run.series.iter().filter(|series| series.metric.name == "rtt").count() == 2)
+    );
+    let log = "CHART fping.192_0_2_5_packets '' 'FPing Packets' packets '192.0.2.5' fping.packets line 110020 1\n\
+               BEGIN fping.192_0_2_5_packets\nSET xmt = 10\nSET rcv = 8\nEND\nBEGIN fping.192_0_2_5_latency\n\
+               SET min = 18000\nSET avg = 38000\nSET max = 46000\nEND\nBEGIN fping.192_0_2_5_packets\nSET xmt = 10\n\
+               SET rcv = 0\nEND\nBEGIN fping.192_0_2_5_packets\nSET xmt = 1";
+    let runs = read(log).unwrap();
+    assert_eq!(runs.len(), 2);
+    assert_eq!(brief(&runs[0]), "5 sent 10; 5 got 8; 5 loss 0.2; 5 rtt  18/38/46; summary-only");
+    assert_eq!(brief(&runs[1]), "5 sent 10; 5 got 0; 5 loss 1");
+}
+
+#[test]
+fn only_alive() {
+    assert_eq!(
+        crate::read(b"192.0.2.5 is alive\n192.0.2.6 is unreachable\n").unwrap().unwrap_err().to_string(),
+        "fping measured nothing: 192.0.2.5 is alive"
+    );
+    assert!(crate::read(b"the host is alive\nand well\n").is_none());
+}
+
+#[test]
 fn other_tools() {
     for text in [
         "PING 192.0.2.5 (192.0.2.5) 56(84) bytes of data.\n64 bytes from 192.0.2.5: icmp_seq=1 ttl=64 time=0.05 ms\n",

@@ -31,7 +31,10 @@ impl Format for Ping {
     }
 
     fn sniff(&self, head: &[u8]) -> bool {
-        String::from_utf8_lossy(head).lines().any(line::is_ping)
+        let head = String::from_utf8_lossy(head);
+        // Others end with the same figures, of what is no echo of ICMP.
+        let others = ["HPING ", "hping statistic", "TCP connect ", "Starting Nping"];
+        head.lines().any(line::is_ping) && !others.iter().any(|words| head.contains(words))
     }
 
     fn parse(&self, input: &mut dyn BufRead, out: &mut dyn RunSink) -> Result<(), ParseError> {

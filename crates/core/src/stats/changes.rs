@@ -52,7 +52,8 @@ pub struct Fit {
 pub fn fit(x: &[f64]) -> Option<Fit> {
     let n = x.len();
     let shortest = 5.max(n / 20);
-    if !(2 * shortest..=LONGEST).contains(&n) || x.iter().any(|value| !(value.abs() <= LARGEST)) {
+    if !(2 * shortest..=LONGEST).contains(&n) || x.iter().any(|value| value.is_nan() || value.abs() > LARGEST)
+    {
         return None;
     }
     let (z, clipped) = clipped(x)?;

@@ -10,7 +10,7 @@ use super::columns;
 use super::table::{Row, Table};
 use crate::clean::Lines;
 use crate::mpi::{Trouble, rows, unlabelled};
-use crate::{ParseError, RunSink};
+use crate::{ParseError, RunSink, mpi};
 
 /// Reads a log; every table is a run.
 pub fn parse(input: &mut dyn BufRead, out: &mut dyn RunSink) -> Result<(), ParseError> {
@@ -24,7 +24,9 @@ pub fn parse(input: &mut dyn BufRead, out: &mut dyn RunSink) -> Result<(), Parse
         lost: Vec::new(),
     };
     while let Some(line) = lines.next()? {
-        reader.line(unlabelled(line.text), line.whole);
+        for text in mpi::lines(line.text) {
+            reader.line(unlabelled(text), line.whole);
+        }
     }
     reader.end_suite();
     if let Some(run) = reader.held.take() {
@@ -42,7 +44,12 @@ pub fn banner(line: &str) -> Option<(String, String)> {
     let line = line.trim_matches(|c: char| c == '#' || c.is_whitespace());
     let maker = ["Intel", "PALLAS", "Pallas"].iter().any(|maker| line.starts_with(maker));
     let (_, rest) = line.split_once("MPI Benchmark").filter(|_| maker)?;
-    let (version, part) = rest.strip_suffix(" part")?.rsplit_once(", ")?;
+    // The word stands in the next line of a copy that was wrapped.
+    let ended = rest.strip_suffix(" part");
+    let (version, part) = ended.unwrap_or(rest).rsplit_once(", ")?;
+    if ended.is_none() && !part.starts_with("MPI") {
+        return None;
+    }
     let version = version.trim_start_matches('s').trim().trim_start_matches("Suite").trim();
     let mut words = version.split_whitespace();
     let number = words.next()?.trim_start_matches('V');

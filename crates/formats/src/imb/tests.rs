@@ -316,6 +316,8 @@ fn heads() {
     check(&format!("{head}{table}"), "imb.system_version", "#1 SMP");
     check(&format!("{head}{table}"), "mpi.version", "3.1");
     let command = |rest: &str| format!("# Calling sequence was:\n\n# ./IMB-MPI1 -npmin 4\n{rest}{table}");
+    let banner = "#----\n#    Intel(R) MPI Benchmarks 2021.8, MPI-1\npart\n#----\n";
+    assert_eq!(read(&format!("{banner}{table}")).unwrap()[0].tool_version.as_deref(), Some("2021.8"));
     check(&command("\n# Minimum message length in bytes: 0\n"), "imb.command", "./IMB-MPI1 -npmin 4");
     check(&command("# Minimum message length in bytes: 0\n"), "imb.command", "./IMB-MPI1 -npmin 4");
     check(&command("#            PingPong Barrier\n"), "imb.command", "./IMB-MPI1 -npmin 4 PingPong Barrier");

@@ -23,6 +23,41 @@ pub fn unlabelled(text: &str) -> &str {
     }
 }
 
+/// The lines in `text`: mostly one; several where Open MPI lost their ends and only its labels part them, as in
+/// `1 2.80[1,0]<stdout>:2 3.17`.
+pub fn lines(text: &str) -> Vec<&str> {
+    if !text.contains("]<stdout>:") {
+        return vec![text];
+    }
+    let mut lines = Vec::new();
+    let mut rest = text;
+    // From behind: what follows the last label is the last line.
+    while let Some(at) = rest.rfind("]<stdout>:")
+        && let Some((before, rank)) = rest.get(..at).and_then(|before| before.rsplit_once('['))
+        && rank.split(',').all(is_digits)
+    {
+        lines.push(rest.get(at + "]<stdout>:".len()..).unwrap_or_default());
+        rest = undated(before);
+    }
+    if lines.is_empty() || !rest.trim().is_empty() {
+        lines.push(rest);
+    }
+    lines.reverse();
+    lines
+}
+
+/// Without a `Thu May 31 05:20:00 2018` at the end.
+fn undated(text: &str) -> &str {
+    const LENGTH: usize = "Thu May 31 05:20:00 2018".len();
+    let Some((before, date)) = text.len().checked_sub(LENGTH).and_then(|at| text.split_at_checked(at)) else {
+        return text;
+    };
+    let words: Vec<&str> = date.split_whitespace().collect();
+    let dated = matches!(words[..], [day, _, _, time, year]
+        if day.len() == 3 && time.matches(':').count() == 2 && year.len() == 4 && is_digits(year));
+    if dated { before } else { text }
+}
+
 /// A number such as `12.50`, times ten to `power`; exact, as if the digits had been printed in the base unit. No
 /// sign, no exponent, no `nan` or `inf`.
 pub fn scaled(text: &str, power: i32) -> Option<f64> {
@@ -202,6 +237,18 @@ mod tests {
         check("[host:1] a message", "[host:1] a message");
         check("# Date : Mon", "# Date : Mon");
         check("  12 13", "12 13");
+    }
+
+    #[test]
+    fn lines_that_lost_their_ends() {
+        let check = |text: &str, wanted: &[&str]| assert_eq!(lines(text), wanted, "{text}");
+        check("1 2.80", &["1 2.80"]);
+        check("", &[""]);
+        check("[1,0]<stdout>:1 2.80", &["1 2.80"]);
+        check("1 2.80[1,0]<stdout>:2 3.17[1,0]<stdout>:", &["1 2.80", "2 3.17", ""]);
+        check("1 2.80Thu May 31 05:20:00 2018[1,0]<stdout>:2 3.17", &["1 2.80", "2 3.17"]);
+        check("a]<stdout>:b", &["a]<stdout>:b"]);
+        check("[host:1]<stdout>:b", &["[host:1]<stdout>:b"]);
     }
 
     #[test]

@@ -12,14 +12,16 @@ use super::title::{self, Title};
 use crate::clean::Lines;
 use crate::mpi::{Cells, Foreign, Shape, Trouble, is_digits, rows, scaled, unlabelled};
 use crate::sheet::{Sheet, params};
-use crate::{ParseError, RunSink};
+use crate::{ParseError, RunSink, mpi};
 
 /// Reads a log; every program's table is a run.
 pub fn parse(input: &mut dyn BufRead, out: &mut dyn RunSink) -> Result<(), ParseError> {
     let mut lines = Lines::new(input);
     let mut reader = Reader { out, table: Table::default(), ahead: Vec::new(), held: None, lost: Vec::new() };
     while let Some(line) = lines.next()? {
-        reader.line(unlabelled(line.text), line.whole);
+        for text in mpi::lines(line.text) {
+            reader.line(unlabelled(text), line.whole);
+        }
     }
     reader.end_table();
     match reader.held {

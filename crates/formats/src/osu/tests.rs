@@ -200,6 +200,9 @@ fn copies_and_interruptions() {
     let text: String = format!("{head}{rows}").lines().map(|line| format!("{dated}{line}\n")).collect();
     let Some(Ok(runs)) = crate::read(text.as_bytes()) else { panic!("not recognised: {text}") };
     assert_eq!(brief(&runs[0]), format!("5.4.1 osu_latency []: {values}"));
+    // Two lines of which the first lost its end.
+    let glued = format!("[1,0]<stdout>:{head}[1,0]<stdout>:{}[1,0]<stdout>:{}", "0  0.52", "1  0.60\n");
+    check(&glued, &format!("5.4.1 osu_latency []: {values}"));
     let chatter = "[0] MPI startup(): 0       3518     host-a  {0,1,2,3}\n$ mpirun -np 2 osu_latency\n";
     check(&format!("{chatter}{head}{rows}$ exit\n"), &format!("5.4.1 osu_latency []: {values}"));
     let (first, second) = rows.split_at(rows.find("1   ").unwrap());

@@ -45,6 +45,22 @@ pub fn test(text: &str) -> Option<(String, bool)> {
     Some((format!("ib_{verb}{kind}_{what}"), has("Bidirectional")))
 }
 
+/// The program in a line that starts it or is headed by its name: all that is known of a table without a banner.
+pub fn command(text: &str) -> Option<&str> {
+    const PROGRAMS: [&str; 8] = [
+        "ib_send_bw",
+        "ib_send_lat",
+        "ib_write_bw",
+        "ib_write_lat",
+        "ib_read_bw",
+        "ib_read_lat",
+        "ib_atomic_bw",
+        "ib_atomic_lat",
+    ];
+    let names = text.split_whitespace().filter_map(|word| word.rsplit('/').next());
+    names.into_iter().find(|name| PROGRAMS.contains(name))
+}
+
 /// Settings in a line, two at most: ` Number of qps   : 1        Transport type : IB`.
 pub fn settings(text: &str) -> Vec<(&'static str, String)> {
     let mut starts: Vec<(usize, usize, &'static str)> = SETTINGS

@@ -11,7 +11,8 @@ use crate::{ParseError, RunSink};
 /// Reads every table of a log.
 pub fn parse(input: &mut dyn BufRead, out: &mut dyn RunSink) -> Result<(), ParseError> {
     let mut lines = Lines::new(input);
-    let mut log = Log { out, table: Table::default(), listed: None, json: None, said: None, any: false };
+    let mut log =
+        Log { out, table: Table::default(), listed: None, json: None, command: None, said: None, any: false };
     while let Some(line) = lines.next()? {
         log.line(line);
     }
@@ -39,6 +40,8 @@ struct Log<'a> {
     listed: Option<Vec<f64>>,
     /// The row of a JSON document.
     json: Option<Vec<(Column, f64)>>,
+    /// The program that was started last, while no table has come of it.
+    command: Option<String>,
     said: Option<String>,
     any: bool,
 }
@@ -59,6 +62,8 @@ impl Log<'_> {
                 self.end();
             }
             self.table.columns = Some(columns);
+            let command = self.command.take();
+            self.table.test = self.table.test.take().or(command);
         } else if let Some(columns) = &self.table.columns
             && let Some(row) = columns::row(text, columns, line.whole)
         {
@@ -74,6 +79,11 @@ impl Log<'_> {
                 self.end();
             }
             (self.table.test, self.table.bidirectional) = (Some(test), bidirectional);
+        } else if let Some(program) = banner::command(text) {
+            if !self.table.rows.is_empty() {
+                self.end();
+            }
+            self.command = Some(program.to_owned());
         } else if text.starts_with("Conflicting CPU frequency values detected") {
             self.table.clock.get_or_insert_with(|| text.to_owned());
         } else if banner::is_error(text) {

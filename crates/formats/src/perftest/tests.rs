@@ -104,6 +104,30 @@ fn nothing_measured() {
 }
 
 #[test]
+fn the_command_names_a_table_without_banner() {
+    let head = " #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]\n";
+    let row = " 1024       1000             8.20               8.19               1.000000\n";
+    let of = |test: &str| {
+        let of = if test.is_empty() { String::new() } else { format!("benchmark={test} ") };
+        vec![
+            format!("bandwidth[{of}size_bytes=1024] 1023750000 | max 1025000000 mean 1023750000 n 1000"),
+            format!("message_rate[{of}size_bytes=1024] 1000000 | mean 1000000 n 1000"),
+        ]
+    };
+    assert_eq!(
+        briefs(&format!(
+            "$ ssh a /opt/bin/ib_read_bw -d mlx5_0 192.0.2.1\n{head}{row}##### ib_send_bw\n{head}{row}{head}{row}"
+        )),
+        [of("ib_read_bw"), of("ib_send_bw"), of("")]
+    );
+    // The banner knows better.
+    assert_eq!(
+        briefs(&format!("$ ib_write_bw\n                    RDMA_Read BW Test\n{head}{row}")),
+        [of("ib_read_bw")]
+    );
+}
+
+#[test]
 fn counters_that_ran_over() {
     let head = "                    Send BW Test\n Dual-port       : OFF          Device         : mlx5_0\n \
                 #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]\n";
